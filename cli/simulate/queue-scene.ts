@@ -4,10 +4,12 @@ import {
   queueDirectory,
   queueFromTemplate,
   type QueueObject,
+  writtenSettings,
 } from '#shared/api/queue.ts';
 import { finish } from '#shared/domain/base/steps.ts';
 import { claimedDaemonSet, hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
 import { decideChildren } from '#shared/domain/queue/child-queues.ts';
+import { ineffectiveSettings, uncoveredGuarantees } from '#shared/domain/queueing/queue-settings.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
@@ -31,6 +33,8 @@ const MAX_CHECKS = 200;
 export interface QueueScene {
   readonly plan: QueuePlan;
   readonly room: RoomInput;
+  /** What is written and has no effect, as sentences. */
+  readonly faults: readonly string[];
 }
 
 /**
@@ -50,7 +54,16 @@ export function queueScene(read: ClusterManifests, reclaimBy: ReclaimBy = 'Guara
   const settings = { pods, snapshot, now, reclaimBy, promises, isReclaiming: true };
   const plan = planWith(objects, { ...settings, replacements: 'First' });
   const nothing = { isLeaving: () => false, isRefused: () => false, promises: [] };
-  return { plan, room: { plan, pods, snapshot, now, ...nothing } };
+  return { plan, faults: faultsOf(objects, plan), room: { plan, pods, snapshot, now, ...nothing } };
+}
+
+/** As the conditions of the queues say it. */
+function faultsOf(objects: readonly QueueObject[], { directory: { tree }, available }: QueuePlan): readonly string[] {
+  const ofQueues = objects.flatMap((object) => {
+    const place = { tree, index: tree.indexes.get(object.name) ?? 0 };
+    return ineffectiveSettings(writtenSettings(object), place).map((fault) => `queue ${object.name}: ${fault}`);
+  });
+  return [...ofQueues, ...uncoveredGuarantees(tree, available)];
 }
 
 type PlanSettings = Omit<QueuePassInput, 'directory' | 'capacity'>;

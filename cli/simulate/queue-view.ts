@@ -73,6 +73,7 @@ export function queueView(scene: QueueScene): QueueSimulation {
     letIn,
     waiting,
     notes: [
+      ...scene.faults,
       ...(Math.max(decision.letIn.length, held.length) > MAX_LOOKED_AT ? [QUEUES.lookedAt(MAX_LOOKED_AT)] : []),
       NOT_SIMULATED,
     ],

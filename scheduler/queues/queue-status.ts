@@ -1,4 +1,4 @@
-import type { QueueObject } from '#shared/api/queue.ts';
+import { type QueueObject, writtenSettings } from '#shared/api/queue.ts';
 import { ineffectiveSettings, uncoveredGuarantees } from '#shared/domain/queueing/queue-settings.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
@@ -128,14 +128,13 @@ const DETACHED = {
 
 function conditionsOf(object: QueueObject, plan: QueuePlan, uncovered: readonly string[]): readonly Condition[] {
   const { tree } = plan.directory;
-  const { name, parent = ROOT_QUEUE, policy, delay, namespaces } = object;
+  const { name, parent = ROOT_QUEUE } = object;
   const detached = tree.detached.get(name);
   const ready: Condition =
     detached === undefined
       ? { type: 'Ready', status: 'True', reason: 'Ready', message: 'the queue lets pods in' }
       : { type: 'Ready', status: 'False', reason: detached, message: DETACHED[detached](parent) };
-  const written = { name, policy, delay, isSelecting: namespaces.written !== undefined };
-  const faults = ineffectiveSettings(written, { tree, index: tree.indexes.get(name) ?? 0 });
+  const faults = ineffectiveSettings(writtenSettings(object), { tree, index: tree.indexes.get(name) ?? 0 });
   return [ready, judged('SettingsEffective', 'NoEffect', faults), ...guaranteeCondition(object, uncovered)];
 }
 

@@ -10,7 +10,7 @@ import {
 import { childName, type NewChild } from '#shared/domain/queue/child-queues.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
 import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
-import { delayOf } from '#shared/domain/queueing/queue-settings.ts';
+import { delayOf, type WrittenSettings } from '#shared/domain/queueing/queue-settings.ts';
 import { readSelector } from '#shared/kube/decode/decode-objects.ts';
 import {
   type Decoded,
@@ -167,6 +167,19 @@ function queueOf(object: QueueObject): Queue {
     ordering: ordering ?? 'BestEffort',
     ...(childTemplate && { childTemplate: { guaranteed: queueAmounts(childTemplate.guaranteed) } }),
   };
+}
+
+/** The settings of which some may have no effect. */
+export function writtenSettings({ name, policy, delay, namespaces, ...amounts }: QueueObject): WrittenSettings {
+  const { guaranteed, max, capacity, childTemplate } = amounts;
+  const named = {
+    ...{ guaranteed, max, capacity },
+    ...{ 'childTemplate.guaranteed': childTemplate?.guaranteed, 'childTemplate.max': childTemplate?.max },
+  };
+  const types = Object.entries(named).flatMap(([field, of]) =>
+    Array.from(of?.keys() ?? [], (type) => [field, type] as const),
+  );
+  return { name, policy, delay, isSelecting: namespaces.written !== undefined, types };
 }
 
 /** The total to share, as declared by the root queue. */

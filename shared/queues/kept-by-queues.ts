@@ -14,6 +14,7 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { ANNOTATION_ADMITTED, LABEL_QUEUE } from '#shared/kube/api-names.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
+import { podCounter } from './counted-pods.ts';
 import type { Charge, QueueCharges, PodAmounts } from './queue-charges.ts';
 import { type FindQueue, queueFinder } from './queue-finder.ts';
 
@@ -76,7 +77,7 @@ function takerOf(queues: QueuesNow, queueOf: QueueOf, preemptor: Pod): Taker | u
   const { amounts, now, snapshot } = queues;
   const pod: WaitingPod = {
     ...{ uid: preemptor.uid, name: `${preemptor.namespace}/${preemptor.name}`, queue, application: '' },
-    ...{ priority: priorityOf(preemptor), requests: amounts.of(preemptor), waitingSince: now },
+    ...{ priority: priorityOf(preemptor), requests: podCounter(tree)(amounts.of(preemptor)), waitingSince: now },
     isDaemonSet: isDaemonSetPod(preemptor, snapshot.daemonSets),
     ...{ mayPreempt: true, isCharged: true, isOriginator: false },
   };
@@ -84,16 +85,20 @@ function takerOf(queues: QueuesNow, queueOf: QueueOf, preemptor: Pod): Taker | u
 }
 
 /** What the pods of each queue take, its children left aside. */
-function takenByQueues({ charges, leaving }: QueuesNow, queueOf: QueueOf): ReadonlyMap<string, QueueAmounts> {
+function takenByQueues(
+  { charges, leaving, directory }: QueuesNow,
+  queueOf: QueueOf,
+): ReadonlyMap<string, QueueAmounts> {
   const taken = new AmountsByQueue();
+  const counted = podCounter(directory.tree);
   for (const charge of charges.kinds()) {
     const name = queueOf(charge);
-    if (name !== undefined) taken.add(name, charge.requests, charge.pods - (leaving?.get(charge) ?? 0));
+    if (name !== undefined) taken.add(name, counted(charge.requests), charge.pods - (leaving?.get(charge) ?? 0));
   }
   return taken.sums();
 }
 
-function lossOf({ indexes }: QueueTree, name: string | undefined, { requests }: Charge): Loss | undefined {
-  const queue = name === undefined ? undefined : indexes.get(name);
-  return queue === undefined ? undefined : { queue, amounts: requests };
+function lossOf(tree: QueueTree, name: string | undefined, { requests }: Charge): Loss | undefined {
+  const queue = name === undefined ? undefined : tree.indexes.get(name);
+  return queue === undefined ? undefined : { queue, amounts: podCounter(tree)(requests) };
 }

@@ -23,6 +23,8 @@ export interface NodeRoomInput {
   readonly open: readonly QueuedPod[];
   readonly snapshot: Pick<ClusterSnapshot, 'namespaces' | 'nodes' | 'occupancies' | 'daemonSets'>;
   readonly now: Instant;
+  /** What a pod counts by its requests. */
+  readonly counted: (requests: QueueAmounts) => QueueAmounts;
   /** What counts as a node's own; by default what it reports. */
   readonly believed?: (node: Node) => QueueAmounts;
 }
@@ -117,7 +119,7 @@ class Reading {
   addOutside(pod: Pod, node: string): void {
     const { snapshot, pods } = this.#input;
     if (isManaged(snapshot.namespaces.get(pod.namespace)) || this.#read.has(node) || !snapshot.nodes.has(node)) return;
-    this.#subtract(pods.amountsOf(pod));
+    this.#subtract(this.#input.counted(pods.amountsOf(pod)));
   }
 
   result(): NodeRoom {

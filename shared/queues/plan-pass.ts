@@ -15,6 +15,7 @@ import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
 import { withUnreported } from '#shared/domain/queueing/queue-settings.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
+import { podCounter } from './counted-pods.ts';
 import { type NodeRoom, type NodeRoomInput, readNodeRoom } from './node-room.ts';
 import { type ReturnedShare, type Standing, UnplacedPods } from './unplaced-pods.ts';
 import { chargedQueue, type FindQueue, noteWanted, queueFinder, untracked } from './queue-finder.ts';
@@ -83,7 +84,8 @@ const PODS_PER_SEARCH = 250;
 export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   const { directory, capacity: declared } = input;
   const open = yield* input.pods.open();
-  const room = yield* readNodeRoom({ ...input, open });
+  const counted = podCounter(directory.tree);
+  const room = yield* readNodeRoom({ ...input, open, counted });
   const sorted = yield* sortPods(input, open, room);
   yield* sortUntracked(input, sorted);
   const snapshot = passSnapshot(input, sorted, room);
@@ -123,10 +125,12 @@ class SortedPods {
   readonly requested = new AmountsByQueue();
   readonly find: FindQueue;
   readonly capped: NodeRoom['capped'];
+  readonly counted: (requests: QueueAmounts) => QueueAmounts;
   #work = 0;
 
   constructor(input: QueuePassInput, { capped }: NodeRoom) {
     this.capped = capped;
+    this.counted = podCounter(input.directory.tree);
     const find = queueFinder(input, () => void (this.#work += PODS_PER_SEARCH));
     this.find = noteWanted(find, this.wantedQueues);
     this.standingOf = (input.promises ?? new UnplacedPods()).inPass(input.snapshot, input.now);
@@ -146,7 +150,7 @@ function* sortPods(input: QueuePassInput, open: readonly QueuedPod[], room: Node
   const { pods, snapshot, now, replacements } = input;
   const sorted = new SortedPods(input, room);
   for (const sums of [sorted.admitted, sorted.used, sorted.requested]) {
-    for (const placed of [pods.placed, room.released]) sums.addAll(placed);
+    for (const placed of [pods.placed, room.released]) sums.addAll(placed, sorted.counted);
   }
   const isTurn = replacements === 'First' ? pods.lost.turns(now) : () => false;
   for (const pod of open) {
@@ -172,16 +176,15 @@ function charge(sorted: SortedPods, pod: QueuedPod): void {
     return;
   }
   if (standing.kind === 'Again') {
-    requested.add(name, pod.requests);
-    sorted.waiting.push(pod.asWaiting(name));
+    wait(sorted, pod.asWaiting(name));
     return;
   }
-  const amounts = capped.get(pod.uid) ?? pod.requests;
+  const amounts = sorted.counted(capped.get(pod.uid) ?? pod.requests);
   for (const sums of pod.isBound ? [admitted, requested, used] : [admitted, requested]) sums.add(name, amounts);
 }
 
 function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {
-  const { waiting, homeless, requested, find } = sorted;
+  const { homeless, find } = sorted;
   // It never runs.
   if (pod.unplaced?.deletion !== undefined) return;
   const found = find(pod);
@@ -194,9 +197,14 @@ function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {
     sorted.returned.push({ pod, queue: found.name, because: refused });
     return;
   }
-  requested.add(found.name, pod.requests);
   const waits = pod.asWaiting(found.name);
-  waiting.push(goesFirst ? { ...waits, goesFirst } : waits);
+  wait(sorted, goesFirst ? { ...waits, goesFirst } : waits);
+}
+
+function wait({ waiting, requested, counted }: SortedPods, pod: WaitingPod): void {
+  const requests = counted(pod.requests);
+  requested.add(pod.queue, requests);
+  waiting.push(requests === pod.requests ? pod : { ...pod, requests });
 }
 
 /** Pods on nodes that were there before their namespace was managed count for their queue; the others stand outside. */
@@ -204,7 +212,7 @@ function* sortUntracked({ snapshot, pods }: QueuePassInput, sorted: SortedPods):
   for (const { pod } of pods.outside()) {
     if (sorted.isStepDone()) yield;
     if (!isManaged(snapshot.namespaces.get(pod.namespace))) continue;
-    const requests = sorted.capped.get(pod.uid) ?? pods.amountsOf(pod);
+    const requests = sorted.counted(sorted.capped.get(pod.uid) ?? pods.amountsOf(pod));
     chargeTo(sorted, chargedQueue(untracked(pod), sorted.find), requests);
   }
 }

@@ -3,6 +3,7 @@ import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import type { RoomNode, RoomState } from '#shared/domain/queue/make-room.ts';
+import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { addAmounts, AmountsByQueue, subtractAmounts } from '#shared/domain/queue/usage.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -10,6 +11,7 @@ import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
+import { podCounter } from './counted-pods.ts';
 import { allocatableOf } from './node-room.ts';
 import type { QueuePlan } from './plan-pass.ts';
 import { type Standing, standingOf } from './standing.ts';
@@ -80,10 +82,12 @@ class Charges {
   readonly originators = new Originators();
   readonly #input: RoomInput;
   readonly find: FindQueue;
+  readonly counted: (requests: QueueAmounts) => QueueAmounts;
 
   constructor(input: RoomInput) {
     this.#input = input;
     this.#returned = new Set(input.plan.returned.map(({ pod }) => pod.uid));
+    this.counted = podCounter(input.plan.directory.tree);
     this.find = queueFinder({ snapshot: input.snapshot, directory: input.plan.directory }, () => undefined);
     for (const { pod, isBusy } of input.promises) {
       const queued = input.pods.get(pod.uid);
@@ -96,7 +100,10 @@ class Charges {
   add(pod: QueuedPod): void {
     if (isWaiting(pod) || isGoing(pod.uid, this.#input)) return;
     const isOnItsWay = this.#isOnItsWay(pod);
-    const [name, amounts] = [chargedQueue(pod, this.find), this.#input.plan.capped.get(pod.uid) ?? pod.requests];
+    const [name, amounts] = [
+      chargedQueue(pod, this.find),
+      this.counted(this.#input.plan.capped.get(pod.uid) ?? pod.requests),
+    ];
     if (pod.isBound || isOnItsWay) this.own.add(name, amounts);
     if (!pod.isBound && isOnItsWay) this.unplaced.add(name, amounts);
     if (pod.admitted !== undefined) this.originators.add(pod.admitted.application, pod);
@@ -114,7 +121,8 @@ class Charges {
     for (const { pod } of occupancy.pods) {
       if (pods.get(pod.uid) !== undefined || pod.deletion !== undefined) continue;
       if (!isManaged(snapshot.namespaces.get(pod.namespace))) continue;
-      this.own.add(chargedQueue(untracked(pod), this.find), plan.capped.get(pod.uid) ?? pods.amountsOf(pod));
+      const amounts = this.counted(plan.capped.get(pod.uid) ?? pods.amountsOf(pod));
+      this.own.add(chargedQueue(untracked(pod), this.find), amounts);
     }
   }
 }
@@ -145,7 +153,7 @@ function comesBefore(a: QueuedPod, b: QueuedPod): boolean {
 }
 
 /** What pods hold that are gone in time counts as free. */
-function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, { originators, find }: Charges): RoomNode {
+function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, { originators, find, counted }: Charges): RoomNode {
   const { pods } = input;
   const free = new Map(allocatableOf(node));
   const leaving = new Map<string, Whole>();
@@ -154,7 +162,7 @@ function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, { originators,
   for (const placed of occupancy.pods) {
     const { pod } = placed;
     const queued = pods.get(pod.uid);
-    const requests = queued?.requests ?? pods.amountsOf(pod);
+    const requests = counted(queued?.requests ?? pods.amountsOf(pod));
     if (isGoneInTime(pod, input)) {
       addAmounts(leaving, requests);
       leavingPods.push(pod);
@@ -170,7 +178,7 @@ function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, { originators,
     free,
     leaving,
     leavingPods,
-    promised: promisedOn(node.name, occupancy, input),
+    promised: promisedOn({ node, occupancy }, input, counted),
     // What a node did not give back in time is not asked for again: more of its pods would hang as well.
     pods: occupancy.pods.some(({ pod }) => isStuck(pod, input.now) && wasEvicted(pod)) ? [] : running,
   };
@@ -181,8 +189,13 @@ function wasEvicted({ status }: Pick<Pod, 'status'>): boolean {
   return status.conditions.some(({ type, status: is }) => type === 'DisruptionTarget' && is === 'True');
 }
 
-function promisedOn(name: string, { nominated }: NodeEntry['occupancy'], { pods, promises }: RoomInput) {
-  const shown = nominated.map(({ pod, priority }) => ({ uid: pod.uid, priority, requests: pods.amountsOf(pod) }));
+function promisedOn(
+  { node: { name }, occupancy: { nominated } }: Pick<NodeEntry, 'node' | 'occupancy'>,
+  { pods, promises }: RoomInput,
+  counted: Charges['counted'],
+) {
+  const requestsOf = (pod: Pod): QueueAmounts => counted(pods.amountsOf(pod));
+  const shown = nominated.map(({ pod, priority }) => ({ uid: pod.uid, priority, requests: requestsOf(pod) }));
   const isShown = ({ pod }: RoomPromise): boolean => shown.some(({ uid }) => uid === pod.uid);
   const isOpen = ({ pod }: RoomPromise): boolean => pods.get(pod.uid)?.isBound === false;
   const others = promises.filter((each) => each.node === name && !isShown(each) && isOpen(each));

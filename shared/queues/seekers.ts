@@ -3,9 +3,11 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { compareWaiting } from '#shared/domain/queue/let-in.ts';
 import { fitCheck, type Seeker } from '#shared/domain/queue/make-room.ts';
+import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { addAmounts } from '#shared/domain/queue/usage.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { podCounter } from './counted-pods.ts';
 import { allocatableOf } from './node-room.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 import type { RoomInput } from './room-state.ts';
@@ -21,6 +23,7 @@ const SCALE_UP_GRACE_MS = 60_000;
  */
 export function* seekersOf(input: RoomInput): Steps<readonly Seeker[]> {
   const { plan, pods, snapshot, now } = input;
+  const counted = podCounter(plan.directory.tree);
   const letInBy = hasLessThanDeclared(input) ? now - SCALE_UP_GRACE_MS : Infinity;
   const heldBack = yield* collectInSteps(plan.seeking, (pod) => {
     const queued = pods.get(pod.uid);
@@ -31,7 +34,7 @@ export function* seekersOf(input: RoomInput): Steps<readonly Seeker[]> {
     if (queued === undefined || !isUnplaced(queued) || queued.admitted.at > letInBy) return undefined;
     // No room helps these.
     if (queued.unplaced?.deletion !== undefined || queued.foreignGates.length > 0) return undefined;
-    return seekerOf(admittedPod(queued), queued, snapshot);
+    return seekerOf(admittedPod(queued, counted(queued.requests)), queued, snapshot);
   });
   return yield* sortInSteps([...heldBack, ...withoutNode], (a, b) => compareWaiting(a.pod, b.pod));
 }
@@ -57,7 +60,7 @@ function lazyFit(snapshot: ClusterSnapshot, pod: Pod): NonNullable<Seeker['fits'
 }
 
 /** As it was when it was let in (S2-35). */
-function admittedPod({ uid, namespace, name, priority, requests, admitted }: AdmittedPod): WaitingPod {
+function admittedPod({ uid, namespace, name, priority, admitted }: AdmittedPod, requests: QueueAmounts): WaitingPod {
   const { queue, application, mayPreempt, at: waitingSince } = admitted;
   return {
     ...{ uid, priority, requests, queue, application, mayPreempt, waitingSince, name: `${namespace}/${name}` },

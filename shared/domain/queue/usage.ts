@@ -29,10 +29,10 @@ export class AmountsByQueue {
     else if (counts.delete(amounts) && counts.size === 0) this.#counts.delete(queue);
   }
 
-  /** Adds all that was added to the other. */
-  addAll(other: AmountsByQueue): void {
+  /** Adds all that was added to the other, each as what `counted` makes of it. */
+  addAll(other: AmountsByQueue, counted: (amounts: QueueAmounts) => QueueAmounts = (amounts) => amounts): void {
     for (const [queue, counts] of other.#counts) {
-      for (const [amounts, count] of counts) this.add(queue, amounts, count);
+      for (const [amounts, count] of counts) this.add(queue, counted(amounts), count);
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { isExtendedResource } from '#shared/domain/quantity/resource-columns.ts';
 import { plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import {
   DEFAULT_DELAY_MS,
@@ -25,6 +26,8 @@ export interface WrittenSettings {
   readonly policy: string | undefined;
   readonly delay: string | undefined;
   readonly isSelecting: boolean;
+  /** The resource names, by the field in which they stand. */
+  readonly types?: readonly (readonly [field: string, type: string])[];
 }
 
 /** Settings of a queue that can never take effect, as sentences; empty if all do (D-13). */
@@ -41,7 +44,28 @@ export function ineffectiveSettings(written: WrittenSettings, { tree, index }: Q
     [policy !== undefined && name === ROOT_QUEUE, 'preemption.policy has no effect on the queue root'],
     [isSelecting && hasChildren && !isTemplate, 'namespaceSelector has no effect on a queue with children'],
   ] as const;
-  return faults.filter(([applies]) => applies).map(([, sentence]) => sentence);
+  const unrequested = (written.types ?? []).filter(([, type]) => !isRequestable(type));
+  return [
+    ...faults.filter(([applies]) => applies).map(([, sentence]) => sentence),
+    ...unrequested.map(([field, type]) => noEffectOf(field, type)),
+  ];
+}
+
+const COUNTED: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pods'];
+
+/** Read as an extended resource, though only a ResourceQuota knows them. */
+const OF_QUOTAS = /^(?:count\/|limits\.)|\.(?:storageclass\.storage|deviceclass\.resource)\.k8s\.io\//;
+
+/** Whether a pod can request the resource, or is one of it. */
+function isRequestable(type: string): boolean {
+  return COUNTED.includes(type) || /^hugepages-./.test(type) || (isExtendedResource(type) && !OF_QUOTAS.test(type));
+}
+
+/** ResourceQuotas know more names, which say what of a pod they mean. */
+function noEffectOf(field: string, type: string): string {
+  const plain = type.replace(/^requests\./, '');
+  const hint = plain !== type && isRequestable(plain) ? `; use ${plain}` : '';
+  return `${field}.${type} has no effect: no pod can request ${type}${hint}`;
 }
 
 /** A queue in its tree, by number. */

@@ -226,3 +226,30 @@ test('a resize that is under way counts, so that a queue cannot grow past its ma
   const plan = made.plan();
   expect([used(plan), plan.overused.length]).toEqual([6_000, 1]);
 });
+
+describe('a queue that bounds or guarantees pods', () => {
+  test('counts them, those without requests and those on nodes included', () => {
+    const made = world({ 'node-0': 8 }, { max: { pods: 3 } });
+    made.see({ name: 'a', ...RUNNING, node: 'node-0' });
+    made.see({ name: 'daemon', phase: 'Running', node: 'node-0', spec: { containers: [{ name: 'm' }] } });
+    for (const name of ['x', 'y']) made.see({ name, gates: [GATE], spec: { containers: [{ name: 'm' }] } });
+    const plan = made.plan();
+    expect([letIn(plan), usedBy(plan.used, 1, 'pods')]).toEqual([['shop/x'], 2_000]);
+  });
+
+  test('elsewhere they are no type', () => {
+    const made = world();
+    made.see({ name: 'a', ...RUNNING, node: 'node-0' });
+    expect(made.plan().used.has('pods')).toBe(false);
+  });
+
+  test('shares them as nodes have them', () => {
+    const made = queueWorld([queueFor('shop', { guaranteed: { pods: 100 } }), queueFor('bank')]);
+    made.manage('bank', { team: 'bank', 'plimsoll.dev/queues': 'managed' });
+    for (let index = 0; index < 20; index += 1)
+      made.see({ name: `b-${index}`, namespace: 'bank', gates: [GATE], cpu: 0 });
+    for (let index = 0; index < 100; index += 1) made.see({ name: `s-${index}`, gates: [GATE], cpu: 0 });
+    const names = letIn(made.plan());
+    expect([names.length, names.filter((name) => name.startsWith('bank')).length]).toEqual([110, 10]);
+  });
+});

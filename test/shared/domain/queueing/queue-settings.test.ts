@@ -37,6 +37,29 @@ describe('settings of a queue', () => {
     expect(ineffectiveSettings({ name, ...written }, { tree, index: tree.indexes.get(name) ?? 0 })).toEqual(expected);
   });
 
+  test.each([
+    ['cpu', []],
+    ['pods', []],
+    ['hugepages-2Mi', []],
+    ['example.com/gpu', []],
+    ['requests.cpu', ['max.requests.cpu has no effect: no pod can request requests.cpu; use cpu']],
+    ['requests.example.com/gpu', [expect.stringContaining('; use example.com/gpu')]],
+    ['limits.cpu', ['max.limits.cpu has no effect: no pod can request limits.cpu']],
+    ['count/pods', ['max.count/pods has no effect: no pod can request count/pods']],
+    ['gold.storageclass.storage.k8s.io/requests.storage', [expect.stringContaining('has no effect')]],
+    ['nvidia.com', ['max.nvidia.com has no effect: no pod can request nvidia.com']],
+  ])('a maximum of %s: %j', (type, expected) => {
+    const written = { name: 'leaf', ...nothing, types: [['max', type] as const] };
+    expect(ineffectiveSettings(written, { tree, index: tree.indexes.get('leaf') ?? 0 })).toEqual(expected);
+  });
+
+  test('guarantees of a type that no node reports are reported as well', () => {
+    const queues = createQueueTree([{ ...plainQueue('a'), guaranteed: new Map([['example.com/gpu', 4_000]]) }]);
+    expect(uncoveredGuarantees(queues, new Map())).toEqual([
+      'example.com/gpu: guaranteed 4, available 0: no node reports it',
+    ]);
+  });
+
   test('guarantees above what there is are reported, by type (S2-19)', () => {
     const guaranteed = (amount: number) => new Map([['cpu', amount]]);
     const queues = createQueueTree([
