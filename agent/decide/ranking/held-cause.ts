@@ -31,7 +31,7 @@ interface HeldPodTaking extends HeldTaking {
 const NOT_RANKED = -1;
 
 /**
- * Why a pod above its request must stay (law 12): the pod that causes the shortage stays, and this one would be evicted in
+ * Why a pod above its request must stay (docs/contributing/decisions/within-request.md): the pod that causes the shortage stays, and this one would be evicted in
  * its stead. The node is left to the kubelet then.
  */
 export function heldCause(
