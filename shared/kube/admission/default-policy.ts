@@ -27,7 +27,7 @@ import { chosenClass, CLASS_OF_POD, CLASS_RECORD, first, HAS_RECORD, NAMED_CLASS
 import { heldRules, NO_ACCOUNT } from './rule-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
 import { RECORD_PATH } from './pod-patches.ts';
-import { CREATED_POD_GROUPS, CREATED_PODS, UPDATED_PODS } from './webhook-configurations.ts';
+import { CREATED_POD_GROUPS, CREATED_PODS, UPDATED_POD_PARTS, UPDATED_PODS } from './webhook-configurations.ts';
 
 /** A pod that names no scheduler and has no node yet. */
 export const MAY_GET_SCHEDULER = [
@@ -192,7 +192,7 @@ export function recordPolicy(): readonly KubeObject[] {
         matchConstraints: {
           namespaceSelector: judgedNamespaces(),
           objectSelector: {},
-          resourceRules: [UPDATED_PODS],
+          resourceRules: [UPDATED_PODS, UPDATED_POD_PARTS],
           matchPolicy: 'Equivalent',
         },
         matchConditions: [condition('record-changed', `${RECORD} != ${recordOf('oldObject')}`)],

@@ -20,7 +20,7 @@ import {
 } from '#shared/kube/api-names.ts';
 import { celVariable, condition, type CelVariable, type MatchCondition, NOT_A_NODE } from './cel-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
-import { CREATED_PODS, rule, WRITTEN_PODS } from './webhook-configurations.ts';
+import { CREATED_PODS, rule, UPDATED_POD_PARTS, WRITTEN_PODS } from './webhook-configurations.ts';
 
 const LABELS = {
   'app.kubernetes.io/name': 'plimsoll',
@@ -101,11 +101,7 @@ function guard(): readonly KubeObject[] {
 }
 
 /** Every way to write the annotations of a pod: a Binding passes its own on. */
-const WRITTEN_MARKS = [
-  WRITTEN_PODS,
-  rule('', ['pods/status', 'pods/resize', 'pods/ephemeralcontainers'], ['UPDATE']),
-  rule('', ['pods/binding', 'bindings'], ['CREATE']),
-];
+const WRITTEN_MARKS = [WRITTEN_PODS, UPDATED_POD_PARTS, rule('', ['pods/binding', 'bindings'], ['CREATE'])];
 const MARK_CHANGED = condition(
   'mark-changed',
   `${annotationOf('object')} != (${IS_UPDATE} ? ${annotationOf('oldObject')} : '')`,

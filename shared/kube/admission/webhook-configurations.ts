@@ -65,6 +65,8 @@ export const SHORTEST_TIMEOUT_SECONDS = Math.min(TIMEOUT_SECONDS, DECIDING_TIMEO
 
 export const CREATED_PODS = rule('', ['pods'], ['CREATE']);
 export const UPDATED_PODS = rule('', ['pods'], ['UPDATE']);
+/** Other doors through which the annotations of a pod could be changed. */
+export const UPDATED_POD_PARTS = rule('', ['pods/status', 'pods/resize', 'pods/ephemeralcontainers'], ['UPDATE']);
 export const WRITTEN_PODS = rule('', ['pods'], ['CREATE', 'UPDATE']);
 /** Workloads that create pods from a template. */
 export const WRITTEN_TEMPLATES = [

@@ -3,6 +3,7 @@ import { AuthorizerValue, celValue } from '#sandbox/api-server/cel/expression.ts
 import { admissionPolicyOf } from '#sandbox/api-server/policies/admission-policy.ts';
 import { evaluatePolicy } from '#sandbox/api-server/policies/evaluate-policy.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { at } from '#test/contract/harness.ts';
 import { recordPolicy } from '#shared/kube/admission/default-policy.ts';
 
 const POLICY = admissionPolicyOf(recordPolicy()[0] as unknown as KubeObject);
@@ -27,4 +28,13 @@ test.each<[string, string | undefined, string | undefined, boolean]>([
   });
   const message = expect.stringContaining('the annotation plimsoll.dev/class-rule must not be changed') as string;
   expect(faults).toEqual(isAllowed ? [] : [{ kind: 'denied', message, reason: 'Forbidden' }]);
+});
+
+test('a change is judged through every door to the annotations of a pod', () => {
+  const [policy] = recordPolicy();
+  const rules = at(policy, 'spec.matchConstraints.resourceRules') as readonly {
+    readonly resources: readonly string[];
+  }[];
+  const doors = ['pods', 'pods/status', 'pods/resize', 'pods/ephemeralcontainers'];
+  expect(rules.flatMap(({ resources }) => resources)).toEqual(doors);
 });
