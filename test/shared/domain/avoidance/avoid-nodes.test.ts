@@ -21,6 +21,11 @@ function avoided(facts: Partial<NodePressureFacts>, owner?: OwnerKey): string {
   return found === undefined ? 'open' : `${found.because.code}${found.isForbidden ? ', forbidden' : ''}`;
 }
 
+test('an entry that ends later than we ever write counts nowhere', () => {
+  const hours = (count: number) => entry({ until: NOW + count * 3_600_000 });
+  expect([avoided(hours(24)), avoided(hours(26)), avoided(hours(87_600))]).toEqual(['OwnerAvoided', 'open', 'open']);
+});
+
 describe('whyAvoided', () => {
   test.each<[string, Partial<NodePressureFacts>, string]>([
     ['no entry', {}, 'open'],
