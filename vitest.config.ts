@@ -23,6 +23,12 @@ const SCENARIO = 'test/sandbox/scenario.test.ts';
 const COMMANDS = 'test/{cli,docs}/**/*.process.test.ts';
 const REMOVE_FOLDERS = 'test/cli/remove-folders.ts';
 
+const patient = {
+  setupFiles: [...shared.setupFiles, REMOVE_FOLDERS],
+  testTimeout: 900_000,
+  hookTimeout: 120_000,
+};
+
 export default defineConfig({
   test: {
     // On two processors: many tests wait for processes.
@@ -62,16 +68,8 @@ export default defineConfig({
           globalSetup: ['test/cli/bundled-cli.ts'],
         },
       },
-      {
-        test: {
-          ...shared,
-          name: 'long',
-          setupFiles: [...shared.setupFiles, REMOVE_FOLDERS],
-          include: [LONG],
-          testTimeout: 900_000,
-          hookTimeout: 120_000,
-        },
-      },
+      { test: { ...shared, ...patient, name: 'long', include: [LONG] } },
+      { test: { ...shared, ...patient, name: 'nightly', include: [NIGHTLY] } },
     ],
   },
 });
