@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readAnswer, review } from './support/reviews.ts';
-import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { NAMESPACES, PRIORITY_QUOTAS, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
 
 const CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';
@@ -18,7 +17,7 @@ describe('groups of pods that a cluster may serve', () => {
         api.put(PRIORITY_QUOTAS, {
           metadata: { name, uid: name, generation: 1 },
           spec: { ...scope, hard: { pods: '0' } },
-        } as StoredObject);
+        });
       quota('none-of-gold', { priorityClassNames: ['gold'] });
       quota('none-above', { priority: { min: 2_000 } });
       api.put(CLASSES, { metadata: { name: 'gold' }, value: 1_000 });
