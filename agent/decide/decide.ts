@@ -176,6 +176,7 @@ export interface EvictionRecord {
   readonly stage: Severity;
   readonly mode: Mode;
   readonly outcome: AttemptOutcome['kind'] | 'requested';
+  readonly startedAt?: Instant | undefined;
   readonly requestedAt: Instant;
   readonly endedAt: Instant | undefined;
   readonly because: Because;

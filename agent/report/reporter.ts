@@ -116,6 +116,7 @@ export function noteRequest(
     stage,
     mode,
     outcome: 'requested',
+    startedAt: pod.status.startTime,
     requestedAt: wallNow,
     endedAt: undefined,
     because,

@@ -202,6 +202,7 @@ function decodeEviction(entry: Fields): EvictionEntry | undefined {
     stage: textOf(entry['stage'], MAX_LENGTHS.word) ?? '',
     mode: outcome.endsWith(DRY_RUN_SUFFIX) ? 'DryRun' : 'Enforce',
     outcome: outcome.replace(DRY_RUN_SUFFIX, ''),
+    startedAt: instantOf(entry['startedAt']),
     requestedAt: instantOf(entry['requestedAt']),
     endedAt: instantOf(entry['endedAt']),
     because: decodeBecause(entry['because']),

@@ -77,6 +77,7 @@ function encodeEviction({ mode, ...entry }: EvictionEntry): object {
     owner: entry.owner && ownerText(entry.owner),
     ownerUid: entry.owner?.uid,
     outcome: mode === 'DryRun' ? `${entry.outcome}${DRY_RUN_SUFFIX}` : entry.outcome,
+    startedAt: optionalTime(entry.startedAt),
     requestedAt: optionalTime(entry.requestedAt),
     endedAt: optionalTime(entry.endedAt),
   });

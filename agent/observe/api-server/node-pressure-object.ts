@@ -70,6 +70,7 @@ function evictionRecord({ pod, uid, ...entry }: EvictionEntry): EvictionRecord {
     mode: entry.mode,
     outcome: entry.outcome as EvictionRecord['outcome'],
     requestedAt: entry.requestedAt ?? 0,
+    startedAt: entry.startedAt,
     endedAt: entry.endedAt,
     because: entry.because,
   };

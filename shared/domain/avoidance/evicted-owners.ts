@@ -10,6 +10,8 @@ export interface RecordedEviction {
   readonly mode: 'DryRun' | 'Enforce';
   readonly outcome: string;
   readonly requestedAt: Instant | undefined;
+  /** When the pod started, by the clock of its node, in whole seconds; an earlier agent does not record it. */
+  readonly startedAt?: Instant | undefined;
 }
 
 /** An owner whose pods one node evicted, and how often it came back. */
@@ -23,8 +25,9 @@ export interface EvictedOwner {
 
 /** Outcomes after which the pod terminates; a dry run and a refusal remove no pod. */
 export const REMOVING_OUTCOMES: readonly string[] = ['evicted', 'foundEnding'];
-/** Several pods of an owner evicted in one shortage count as one round: none of them came back. */
+/** Several pods of an owner evicted in one shortage count as one round, unless one of them came back. */
 const ONE_ROUND_MS = 30_000;
+const SECOND_MS = 1_000;
 
 /**
  * The owners with evictions in the window that ends now, in the order of their names. An agent's clock may be up to a
@@ -45,21 +48,32 @@ interface OwnerEviction {
   readonly owner: OwnerKey;
   readonly signal: string;
   readonly at: Instant;
+  readonly startedAt: Instant | undefined;
 }
 
 function removals(evictions: readonly RecordedEviction[], windowMs: number, now: Instant): readonly OwnerEviction[] {
-  return evictions.flatMap(({ owner, signal, mode, outcome, requestedAt }) => {
+  return evictions.flatMap(({ owner, signal, mode, outcome, requestedAt, startedAt }) => {
     if (owner === undefined || owner.kind === 'Node' || requestedAt === undefined) return [];
     if (mode !== 'Enforce' || !REMOVING_OUTCOMES.includes(outcome) || requestedAt <= now - windowMs) return [];
     if (requestedAt > now + MAX_SKEW_MS) return [];
     // Not limited to `now`: otherwise the end of an entry would move with every pass, and every pass would write it.
-    return [{ owner, signal, at: requestedAt }];
+    return [{ owner, signal, at: requestedAt, startedAt }];
   });
 }
 
 function summary(removed: readonly OwnerEviction[]): EvictedOwner {
   const inOrder = removed.toSorted((left, right) => left.at - right.at || compareTexts(left.signal, right.signal));
-  const starts = inOrder.filter(({ at }, index) => at - (inOrder[index - 1]?.at ?? -Infinity) > ONE_ROUND_MS);
   const { owner, signal, at } = inOrder.at(-1) as OwnerEviction;
-  return { owner, rounds: starts.length, lastAt: at, signal };
+  return { owner, rounds: countRounds(inOrder), lastAt: at, signal };
+}
+
+/** A round begins after a pause, and with a pod that started after the first eviction of the last round: it came back. */
+function countRounds(inOrder: readonly OwnerEviction[]): number {
+  let [rounds, beganAt, lastAt] = [0, Infinity, -Infinity];
+  for (const { at, startedAt = -Infinity } of inOrder) {
+    const isNew = at - lastAt > ONE_ROUND_MS || startedAt > beganAt - SECOND_MS;
+    if (isNew) [rounds, beganAt] = [rounds + 1, at];
+    lastAt = at;
+  }
+  return rounds;
 }

@@ -9,6 +9,7 @@ export interface Displacement {
   /** Of the preemptor. */
   readonly priority: number;
   readonly victim: RoundSide;
+  readonly victimCreatedAt?: Instant | undefined;
 }
 
 /** A pod as one side of a preemption. */
@@ -87,7 +88,8 @@ function displacementOf(victim: PreemptedPod, nominated: readonly NominatedPod[]
   const preemptor = nominated.findLast(({ priority }) => priority > victim.priority);
   if (preemptor === undefined) return undefined;
   const { pod, node, at } = victim;
-  return { at, node, preemptor: contenderOf(preemptor.pod), priority: preemptor.priority, victim: contenderOf(pod) };
+  const sides = { preemptor: contenderOf(preemptor.pod), victim: contenderOf(pod) };
+  return { at, node, ...sides, priority: preemptor.priority, victimCreatedAt: pod.createdAt };
 }
 
 /** When two parties that displace each other count as a loop. */
@@ -113,7 +115,7 @@ export type PreemptionRounds = ReadonlyMap<string, readonly PreemptionRound[]>;
 export const NO_ROUNDS: PreemptionRounds = new Map();
 
 const MAX_PAIRS = 1_000;
-/** Several victims of one preemption count as one round: none of them came back. */
+/** Several victims of one preemption count as one round, unless one of them was created since. */
 const ONE_ROUND_MS = 30_000;
 
 /**
@@ -127,26 +129,32 @@ export function addDisplacement(
   displaced: Displacement,
   policy: LoopPolicy,
 ): PreemptionRounds {
-  const { preemptor, priority, victim, at, node } = displaced;
+  const { preemptor, priority, victim, victimCreatedAt, at, node } = displaced;
   const lasting = dropEnded(rounds, at - policy.windowMs);
   if (preemptor.party === victim.party) return lasting;
   const pair = pairOf(preemptor.party, victim.party);
   const before = lasting.get(pair) ?? [];
   const round = { at, node, by: preemptor.party, preemptorUid: preemptor.uid, priority };
   const entries = Array.from(lasting).filter(([key]) => key !== pair);
-  return new Map([...entries, [pair, withRound(before, round).slice(-policy.rounds)] as const].slice(-MAX_PAIRS));
+  return new Map(
+    [...entries, [pair, withRound(before, round, victimCreatedAt).slice(-policy.rounds)] as const].slice(-MAX_PAIRS),
+  );
 }
 
-function withRound(before: readonly PreemptionRound[], round: PreemptionRound): readonly PreemptionRound[] {
+function withRound(
+  before: readonly PreemptionRound[],
+  round: PreemptionRound,
+  victimCreatedAt: Instant = -Infinity,
+): readonly PreemptionRound[] {
   const last = before.at(-1);
-  if (last === undefined || isNewRound(last, round)) return [...before, round];
+  if (last === undefined || isNewRound(last, round, victimCreatedAt)) return [...before, round];
   return [...before.slice(0, -1), { ...round, priority: Math.max(last.priority, round.priority) }];
 }
 
-function isNewRound(last: PreemptionRound, round: PreemptionRound): boolean {
+function isNewRound(last: PreemptionRound, round: PreemptionRound, victimCreatedAt: Instant): boolean {
   if (last.by !== round.by) return true;
   const isSamePlace = last.preemptorUid === round.preemptorUid && last.node === round.node;
-  return isSamePlace && round.at - last.at > ONE_ROUND_MS;
+  return isSamePlace && (round.at - last.at > ONE_ROUND_MS || victimCreatedAt > last.at);
 }
 
 function dropEnded(rounds: PreemptionRounds, endedBy: Instant): PreemptionRounds {

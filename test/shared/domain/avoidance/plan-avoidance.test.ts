@@ -143,6 +143,27 @@ describe('planAvoidance', () => {
     expect(plan(together).changes.map(({ because }) => because.facts['rounds'])).toEqual([1]);
   });
 
+  /** Seconds ago: when pods were evicted, and when they had started. */
+  const inSeconds = (...pods: readonly (readonly [evictedAgo: number, startedAgo: number | undefined])[]) =>
+    pods.map(([evictedAgo, startedAgo]) => {
+      const startedAt = startedAgo === undefined ? undefined : NOW - startedAgo * 1_000;
+      return evicted(evictedAgo / 60, { startedAt });
+    });
+
+  test.each([
+    ['a pod that comes back and leaks fast', inSeconds([140, 600], [126, 138], [6, 124]), 3],
+    ['three within seconds, each come back', inSeconds([20, 600], [12, 18], [5, 10]), 3],
+    ['replicas that one shortage evicts', inSeconds([20, 600], [15, 600], [10, 600]), 1],
+    ['replicas, one of which had come back', inSeconds([20, 600], [15, 600], [10, 18], [8, 12]), 2],
+    [
+      'pods of an agent that does not record the start',
+      inSeconds([140, undefined], [126, undefined], [6, undefined]),
+      2,
+    ],
+  ])('%s: rounds count the returns', (_, evictions, rounds) => {
+    expect(plan(evictions).changes.map(({ because }) => because.facts['rounds'])).toEqual([rounds]);
+  });
+
   test.each<[string, Partial<RecordedEviction>]>([
     ['a dry run', { mode: 'DryRun' }],
     ['a refused eviction', { outcome: 'tooManyRequests' }],

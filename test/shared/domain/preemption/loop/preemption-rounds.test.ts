@@ -54,6 +54,17 @@ describe('addDisplacement', () => {
     });
   });
 
+  test.each([
+    ['several victims of one preemption, or a growing Deployment', 0, 1],
+    ['victims that were created since, however fast', 4_000, 3],
+  ])('of a pod that preempts again on its node, %s are so many rounds', (_, sinceMs, rounds) => {
+    const displacements = [0, 5_000, 10_000].map((at) => {
+      return { ...displaced({ minute: 0, by: A, of: B }), at, victimCreatedAt: at - 5_000 + sinceMs };
+    });
+    const all = displacements.reduce((so, each) => addDisplacement(so, each, POLICY), NO_ROUNDS);
+    expect([...all.values()].map(({ length }) => length)).toEqual([rounds]);
+  });
+
   test('the loop ends by itself when its first round is an hour old', () => {
     const rounds = [first, second, third];
     expect([60, 61].map((minute) => loopAt(minute, rounds) !== undefined)).toEqual([true, false]);
