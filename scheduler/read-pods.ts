@@ -5,10 +5,9 @@ import { isUnmodelledVolume } from '#shared/domain/preemption/trial/prefilter-st
 import {
   ANNOTATION_ALLOW_PREEMPTION,
   ANNOTATION_CLASS_RULE,
-  ANNOTATION_EVICT,
   FOREIGN_ALLOW_PREEMPTION,
-  FOREIGN_PREFER_NO_EVICTION,
 } from '#shared/kube/api-names.ts';
+import { WISH_ANNOTATIONS } from '#shared/kube/annotations/wishes.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { type WireObject, isRecord } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
@@ -21,9 +20,8 @@ import { CompactPod, LastMade, type Placement, type PodTemplate, TemplatePool } 
 /** Annotations that decisions read; others often differ from pod to pod. */
 const READ_ANNOTATIONS: readonly string[] = [
   ANNOTATION_ALLOW_PREEMPTION,
-  ANNOTATION_EVICT,
   FOREIGN_ALLOW_PREEMPTION,
-  FOREIGN_PREFER_NO_EVICTION,
+  ...WISH_ANNOTATIONS,
   CONFIG_MIRROR,
 ];
 /** The longest value that decisions know. A longer one is cut, because its presence counts too. */
@@ -207,7 +205,7 @@ const MAX_OTHER_RESOURCES = 16;
 /** A pod without labels, affinity and ports. Its amounts, priority, owners and what binds it remain. */
 function barePod(pod: Pod, nothing: Pod): Omit<PodTemplate, 'key' | 'lastMade'> {
   const { priority, priorityClassName, preemptionPolicy, terminationGracePeriodSeconds } = pod.spec;
-  const { volumes, resourceClaims } = pod.spec;
+  const { volumes, resourceClaims, restartPolicy } = pod.spec;
   const precedence = { priority, priorityClassName, preemptionPolicy };
   const { phase, qosClass } = pod.status;
   const resources = { requests: fewAmounts(podRequests(pod, SCHEDULER_VIEW)), limits: undefined };
@@ -217,7 +215,15 @@ function barePod(pod: Pod, nothing: Pod): Omit<PodTemplate, 'key' | 'lastMade'> 
     owners: pod.owners.filter(({ isController }) => isController),
     labels: nothing.labels,
     annotations: pod.annotations,
-    spec: { ...nothing.spec, ...precedence, terminationGracePeriodSeconds, volumes, resourceClaims, containers },
+    spec: {
+      ...nothing.spec,
+      ...precedence,
+      terminationGracePeriodSeconds,
+      volumes,
+      resourceClaims,
+      restartPolicy,
+      containers,
+    },
     status: { ...nothing.status, phase, qosClass },
   };
 }

@@ -21,13 +21,12 @@ import {
   RESOURCE_QUOTAS,
   VALIDATING_WEBHOOKS,
 } from '#shared/kube/resource.ts';
+import { WISH_ANNOTATIONS } from '#shared/kube/annotations/wishes.ts';
 import {
   ANNOTATION_ADMITTED,
   ANNOTATION_ALLOW_PREEMPTION,
   ANNOTATION_CONFIRMED_GENERATION,
-  ANNOTATION_EVICT,
   FOREIGN_ALLOW_PREEMPTION,
-  FOREIGN_PREFER_NO_EVICTION,
 } from '#shared/kube/api-names.ts';
 
 /** Which fields are kept: `true` keeps the value, `EMPTY` only its presence; the same for each item of a list. */
@@ -39,11 +38,10 @@ const OTHERS = '*';
 
 const ANNOTATIONS: KeptShape = {
   [ANNOTATION_ADMITTED]: true,
-  [ANNOTATION_EVICT]: true,
   [ANNOTATION_ALLOW_PREEMPTION]: true,
   [ANNOTATION_CONFIRMED_GENERATION]: true,
   [FOREIGN_ALLOW_PREEMPTION]: true,
-  [FOREIGN_PREFER_NO_EVICTION]: true,
+  ...Object.fromEntries(WISH_ANNOTATIONS.map((name) => [name, true as const])),
   'kubernetes.io/config.source': true,
   'kubernetes.io/config.mirror': true,
 };
@@ -93,6 +91,7 @@ const POD: KeptShape = {
     volumes: { name: true, emptyDir: { medium: true, sizeLimit: true }, [OTHERS]: EMPTY },
     resourceClaims: { name: true },
     hostNetwork: true,
+    restartPolicy: true,
     nodeSelector: true,
     tolerations: true,
     affinity: true,

@@ -4,7 +4,7 @@ import type { Evidence, NodeFacts } from '#shared/domain/disruption/cause.ts';
 import type { Removals, ReportedEviction } from '#shared/domain/disruption/removals.ts';
 import { hasEnded, type Instant, isBound, type Pod, MAX_SKEW_MS, controllerOf } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { Node } from '#shared/domain/snapshot/node-entry.ts';
+import { DRAIN_TAINTS, type Node } from '#shared/domain/snapshot/node-entry.ts';
 import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { nodeOrNominated } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { ANNOTATION_CLASS_RULE, EVENT_REASONS } from '#shared/kube/api-names.ts';
@@ -127,7 +127,8 @@ function isOomKilled(raw: KubeObject | undefined): boolean {
 const SILENT_TAINTS: readonly string[] = ['node.kubernetes.io/unreachable', 'node.kubernetes.io/not-ready'];
 
 function stateOf({ isUnschedulable, taints }: Node): NodeFacts {
-  return { isCordoned: isUnschedulable, isSilent: taints.some(({ key }) => SILENT_TAINTS.includes(key)) };
+  const hasOneOf = (keys: readonly string[]): boolean => taints.some(({ key }) => keys.includes(key));
+  return { isCordoned: isUnschedulable || hasOneOf(DRAIN_TAINTS), isSilent: hasOneOf(SILENT_TAINTS) };
 }
 
 function nominate(removals: Removals, pod: Pod, at: number): void {

@@ -1,4 +1,4 @@
-import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
+import { DEFAULT_OPT_OUT_CEILING, hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
@@ -9,7 +9,7 @@ import { addAmounts, AmountsByQueue, subtractAmounts } from '#shared/domain/queu
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { isManaged } from '#shared/kube/annotations/annotations.ts';
+import { isManaged, isMarkedLast } from '#shared/kube/annotations/annotations.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import { podCounter } from './counted-pods.ts';
 import { allocatableOf } from './node-room.ts';
@@ -219,7 +219,7 @@ function runningPod(
     requests,
     queue,
     application,
-    mayBePreempted,
+    mayBePreempted: mayBePreempted && !isMarkedLast(pod, DEFAULT_OPT_OUT_CEILING),
     name: `${pod.namespace}/${pod.name}`,
     isOriginator: originators.has(application, pod.uid),
     // The pod that its DaemonSet creates again gets the gate, and waits as any other.

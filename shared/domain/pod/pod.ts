@@ -61,6 +61,8 @@ export interface PodSpec {
   /** Names of the dynamic resource claims that the pod refers to. */
   readonly resourceClaims: readonly string[];
   readonly hostNetwork: boolean;
+  /** `Never` or `OnFailure`; `undefined` for `Always`, which most pods have. */
+  readonly restartPolicy?: string | undefined;
   readonly scheduling: SchedulingRules;
 }
 

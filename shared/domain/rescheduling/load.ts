@@ -129,9 +129,24 @@ function useOf(use: PodUse | undefined, column: number): number {
   return (column === CPU ? use?.cpu : use?.memory) ?? 0;
 }
 
-/** Whether a node is below the `low` threshold of every resource. */
+/**
+ * Whether a node is below the `low` threshold of every resource that it has: a node without GPUs is not low in GPUs.
+ */
 export function isLow({ limits, load }: Yardstick, node: PassNode): boolean {
-  return limits.every(({ column, low }) => load(node, column) < low);
+  const own = limits.filter((limit) => hasResource(node, limit));
+  return own.length > 0 && own.every(({ column, low }) => load(node, column) < low);
+}
+
+function hasResource({ capacity }: PassNode, { column }: Pick<TargetLoad, 'column'>): boolean {
+  return (capacity[column] ?? 0) > 0;
+}
+
+/** The nodes that are low; if some nodes are above a target, only those with a resource that they have too little of. */
+export function lowNodes(yardstick: Yardstick, nodes: readonly PassNode[]): readonly PassNode[] {
+  const { limits, load } = yardstick;
+  const exceeded = limits.filter(({ column, target }) => nodes.some((node) => load(node, column) > target));
+  const helps = (node: PassNode): boolean => exceeded.some((limit) => hasResource(node, limit));
+  return nodes.filter((node) => isLow(yardstick, node) && (exceeded.length === 0 || helps(node)));
 }
 
 /** How far the fullest resource is above its target; negative if none is. */

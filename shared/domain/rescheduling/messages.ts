@@ -36,6 +36,14 @@ export const REASONS = {
 
   noController: reason('NoController', () => 'the pod has no controller that would replace it'),
   daemonSet: reason('DaemonSet', () => 'the pod belongs to a DaemonSet, which runs it on this node'),
+  endingPod: reason(
+    'RunsToCompletion',
+    (f: OfOwner) => `the pod runs to its end for ${f.owner}, which counts its removal as a failure`,
+  ),
+  virtualMachine: reason(
+    'VirtualMachine',
+    (f: OfOwner) => `the pod is the virtual machine of ${f.owner}, which KubeVirt moves`,
+  ),
   localVolume: reason('LocalVolume', (f: { readonly volume: string }) => `volume ${f.volume} is local to the node`),
   notSeenToFit: reason(
     'NotSeenToFit',

@@ -7,7 +7,7 @@ import {
   isFreshReport,
   type NodePressureFacts,
 } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { NodeEntry, Node, Taint } from '#shared/domain/snapshot/node-entry.ts';
+import { DRAIN_TAINTS, type NodeEntry, type Node, type Taint } from '#shared/domain/snapshot/node-entry.ts';
 import { hasTrait, type PlacedPod, TRAITS, traitsOfPods } from '#shared/domain/snapshot/placed-pod.ts';
 import { createOwnerGroups, type OwnerGroups } from './owner-groups.ts';
 import { REASONS } from './messages.ts';
@@ -243,12 +243,7 @@ export function applyMove(cluster: PassCluster, placed: PlacedPod, source: PassN
 }
 
 /** Autoscalers put these taints on nodes that they are about to empty; some only prefer that no pod is placed there. */
-const EMPTYING: readonly string[] = [
-  'ToBeDeletedByClusterAutoscaler',
-  'DeletionCandidateOfClusterAutoscaler',
-  'karpenter.sh/disrupted',
-  'karpenter.sh/disruption',
-];
+const EMPTYING: readonly string[] = [...DRAIN_TAINTS, 'DeletionCandidateOfClusterAutoscaler'];
 
 /**
  * Why a node is neither source nor target; `undefined` if it may be both. A node that is low because it is closed must

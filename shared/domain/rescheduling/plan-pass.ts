@@ -1,3 +1,4 @@
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import { createGuesser } from './guess-placement.ts';
 import { unevenness, reachedGain, yardstickOf } from './load.ts';
@@ -10,7 +11,7 @@ import type { PolicyInput, CandidateGroup } from './policies/move-candidate.ts';
 import { POLICY_KINDS, RESTRAINTS, type PolicyKind, type ReschedulingPolicy } from './policy.ts';
 import { openAccount } from './restraint.ts';
 import { isMovable, runningPod, runsOn } from './running-pod.ts';
-import { servePolicy } from './serve-policy.ts';
+import { MAX_STAYS, servePolicy } from './serve-policy.ts';
 import type { Arrival } from './spread-scores.ts';
 import type { PassCluster } from './pass-cluster.ts';
 import { affinityCandidates } from './policies/affinity.ts';
@@ -58,7 +59,7 @@ export function* planPass(input: PassInput): Steps<ReschedulingResult> {
   };
 }
 
-function movableIn(pass: ReschedulingPass): Pick<PolicyInput, 'movable' | 'isMovable'> {
+function movableIn(pass: ReschedulingPass): Pick<PolicyInput, 'movable' | 'isMovable' | 'onStay'> {
   const { cluster, rules } = pass.input;
   return {
     movable: (placed, node) => {
@@ -70,7 +71,16 @@ function movableIn(pass: ReschedulingPass): Pick<PolicyInput, 'movable' | 'isMov
       if (runsOn(placed, node)) pass.considered += 1;
       return isMovable(cluster, [placed, node], rules);
     },
+    onStay: ({ pod: { namespace, name } }, node, because) => {
+      if (!isWorthReporting(because) || pass.stays.length >= MAX_STAYS) return;
+      pass.stays.push({ pod: `${namespace}/${name}`, node: node.name, policy: 'underused', because });
+    },
   };
+}
+
+/** Not that pods of DaemonSets and of the system stay, which is expected. */
+function isWorthReporting({ code }: Because): boolean {
+  return code === 'ProtectedOptOut' || code === 'RunsToCompletion' || code === 'VirtualMachine';
 }
 
 /** What a policy proposes, and what one of its moves gained. */

@@ -1,6 +1,6 @@
 import { criticalProtection, protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import { hasEnded, controllerOf, isLocalVolume } from '#shared/domain/pod/pod.ts';
+import { hasEnded, controllerOf, isLocalVolume, ownerText, type Pod } from '#shared/domain/pod/pod.ts';
 import { unmodelledNeeds, unmodelledStorage } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
@@ -73,10 +73,26 @@ function whyNever(
 /** Why a pod is bound to its node, or why it is unknown whether another node fits. */
 function whyBound(placed: PlacedPod, snapshot: ClusterSnapshot, { fitElsewhere }: MoveRules): Because | undefined {
   const { pod } = placed;
-  if (pod.owners.some(({ kind, isController }) => isController && kind === 'DaemonSet')) return REASONS.daemonSet({});
+  const byOwner = whyOfOwner(pod);
+  if (byOwner !== undefined) return byOwner;
   const local = pod.spec.volumes.find(isLocalVolume);
   if (local !== undefined) return REASONS.localVolume({ volume: local.name });
   if (!fitElsewhere) return undefined;
   const [unknown] = snapshot.uncounted.has(placed) ? unmodelledNeeds(pod, snapshot) : unmodelledStorage(pod);
   return unknown === undefined ? undefined : REASONS.notSeenToFit({ need: `${unknown.kind} ${unknown.name}` });
+}
+
+/**
+ * Why the controller of the pod cannot replace it elsewhere without loss. A Job counts a removed pod as failed up to its
+ * `backoffLimit`, and so do others whose pods are not restarted. The pod of a virtual machine is its process.
+ */
+function whyOfOwner({ namespace, owners, spec }: Pod): Because | undefined {
+  const controller = controllerOf({ owners });
+  if (controller === undefined) return undefined;
+  const { kind, apiVersion } = controller;
+  const owner = ownerText({ ...controller, namespace });
+  if (kind === 'DaemonSet') return REASONS.daemonSet({});
+  if (apiVersion.startsWith('kubevirt.io/')) return REASONS.virtualMachine({ owner });
+  const isOfJob = kind === 'Job' && apiVersion.startsWith('batch/');
+  return isOfJob || spec.restartPolicy !== undefined ? REASONS.endingPod({ owner }) : undefined;
 }

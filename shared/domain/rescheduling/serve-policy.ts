@@ -16,7 +16,8 @@ const MAX_LOOKS = 150_000;
 /** Candidates that are compared for one move. */
 const MAX_COMPARED = 60;
 /** Maximum number of reasons that a pass keeps. */
-const MAX_STAYS = 2_000;
+/** More are counted as considered only. */
+export const MAX_STAYS = 2_000;
 
 /** Plans the moves of one policy: the most urgent group first, each move on the result of the earlier ones. */
 export function* servePolicy(pass: ReschedulingPass, kind: PolicyKind, groups: readonly CandidateGroup[]): Steps<void> {

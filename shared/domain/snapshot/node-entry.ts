@@ -22,6 +22,13 @@ export interface Taint {
   readonly effect: string;
 }
 
+/** With these an autoscaler empties a node that it removes, as a person does who drains it. */
+export const DRAIN_TAINTS: readonly string[] = [
+  'ToBeDeletedByClusterAutoscaler',
+  'karpenter.sh/disrupted',
+  'karpenter.sh/disruption',
+];
+
 /** A node in a snapshot. */
 export interface NodeEntry {
   readonly node: Node;

@@ -3,7 +3,6 @@ import {
   ANNOTATION_ALLOW_PREEMPTION,
   ANNOTATION_EVICT,
   FOREIGN_ALLOW_PREEMPTION,
-  FOREIGN_PREFER_NO_EVICTION,
   PREEMPTION_BY_POD,
   PROTECTED_NAMESPACES,
   LABEL_APPLICATION,
@@ -22,6 +21,7 @@ import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/protection.ts';
 import type { MoveRules } from '#shared/domain/rescheduling/running-pod.ts';
 import type { AnnotatedClass } from '#shared/domain/priority/classes-and-policies.ts';
+import { hasForeignWish } from './wishes.ts';
 
 type Annotations = ReadonlyMap<string, string>;
 
@@ -74,7 +74,7 @@ export function orRefusedByLoop(
 
 /** Whether a pod asks to be evicted last. Its annotation counts only up to the priority ceiling for opting out. */
 export function isMarkedLast({ annotations, spec }: Pod, optOutCeiling: number): boolean {
-  const isMarked = annotations.get(ANNOTATION_EVICT) === 'last' || annotations.has(FOREIGN_PREFER_NO_EVICTION);
+  const isMarked = annotations.get(ANNOTATION_EVICT) === 'last' || hasForeignWish(annotations);
   return isMarked && (spec.priority ?? 0) <= optOutCeiling;
 }
 
@@ -125,7 +125,7 @@ function gatesOf(raw: Readonly<Record<string, unknown>>): readonly string[] {
 
 /**
  * Which pods the rescheduler never moves. Moves are optional, so unlike an eviction for node pressure the rescheduler
- * also honours the descheduler's annotation with the same meaning.
+ * also honours the annotations of other programs with the same meaning.
  */
 export function moveRules(
   namespaces: ReadonlyMap<string, ReadonlyMap<string, string>>,
@@ -135,8 +135,7 @@ export function moveRules(
   return {
     protectedNamespaces: new Set([...PROTECTED_NAMESPACES, ...ignored]),
     optOutCeiling: DEFAULT_OPT_OUT_CEILING,
-    wantsToStay: ({ annotations }) =>
-      !ownerWishes(annotations).mayBeEvicted || annotations.has(FOREIGN_PREFER_NO_EVICTION),
+    wantsToStay: ({ annotations }) => !ownerWishes(annotations).mayBeEvicted || hasForeignWish(annotations),
     fitElsewhere,
   };
 }

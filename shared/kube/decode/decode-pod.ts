@@ -106,8 +106,14 @@ function readSpec(spec: WireObject): PodSpec {
     volumes: readList(spec, 'volumes', readVolume),
     resourceClaims: readList(spec, 'resourceClaims', (claim) => readClippedText(claim, 'name') ?? ''),
     hostNetwork: readBoolean(spec, 'hostNetwork'),
+    restartPolicy: readRestartPolicy(spec),
     scheduling: readScheduling(spec),
   };
+}
+
+function readRestartPolicy(spec: WireObject): string | undefined {
+  const policy = readClippedText(spec, 'restartPolicy');
+  return policy === 'Always' ? undefined : policy;
 }
 
 function readContainer(container: WireObject): Container {

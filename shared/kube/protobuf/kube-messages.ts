@@ -228,6 +228,7 @@ const SCHEDULED_SPEC: WireMessage = new Map<number, Field>([
   ...CHARGED_SPEC,
   [1, { name: 'volumes', type: volumeFrom(VOLUME_SOURCE), many: 'list' }],
   [2, { name: 'containers', type: PORTED_CONTAINER, many: 'list' }],
+  [3, { name: 'restartPolicy', type: 'text' }],
   [4, { name: 'terminationGracePeriodSeconds', type: 'int64' }],
   [7, { name: 'nodeSelector', type: 'text', many: 'map' }],
   [10, { name: 'nodeName', type: 'text' }],

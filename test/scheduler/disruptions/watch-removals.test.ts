@@ -26,11 +26,15 @@ function target(reason: string, status = 'True'): object {
   return { conditions: [{ type: 'DisruptionTarget', status, reason }] };
 }
 
+function taint(key: string) {
+  return { key, value: '', effect: 'NoSchedule' };
+}
+
 /** The watch of pods, as the scheduler process wires it; what it shows is written an hour later at the latest. */
-function watching({ isFirstList = false } = {}) {
+function watching({ isFirstList = false, node = buildNode({ name: 'node-1' }) } = {}) {
   const removals = new Removals();
   const snapshot = emptySnapshot();
-  putNode(snapshot, buildNode({ name: 'node-1' }));
+  putNode(snapshot, node);
   const state = { isFirstList };
   const watch = watchRemovals(removals, { now: () => NOW }, () => state.isFirstList);
   const report = (error: unknown) => {
@@ -43,6 +47,19 @@ function watching({ isFirstList = false } = {}) {
 }
 
 describe('watchRemovals', () => {
+  test.each([
+    ['a cordon', { isUnschedulable: true }, 'a: Drain'],
+    ['the autoscaler', { taints: [taint('ToBeDeletedByClusterAutoscaler')] }, 'a: Drain'],
+    ['Karpenter', { taints: [taint('karpenter.sh/disrupted')] }, 'a: Drain'],
+    ['an older Karpenter', { taints: [taint('karpenter.sh/disruption')] }, 'a: Drain'],
+    ['nothing', { taints: [taint('example.com/dedicated')] }, 'a: Unknown'],
+  ])('an eviction from a node that %s empties', (_, change, cause) => {
+    const { sink, causes } = watching({ node: { ...buildNode({ name: 'node-1' }), ...change } });
+    sink.set(pod('a'));
+    sink.set(pod('a', { status: target('EvictionByEvictionAPI'), metadata: DELETED }));
+    expect(causes()).toEqual([cause]);
+  });
+
   test.each<readonly [string, readonly KubeObject[], readonly string[]]>([
     ['a pod that runs', [pod('a'), pod('a')], []],
     ['a pod that terminates', [pod('a'), pod('a', { metadata: DELETED })], ['a: Deletion']],

@@ -35,6 +35,8 @@ export interface WatchedPod {
   readonly application?: string;
   readonly spec?: object;
   readonly mayBePreempted?: boolean;
+  /** Further annotations. */
+  readonly wishes?: Readonly<Record<string, string>>;
   readonly mayPreempt?: boolean;
   readonly priority?: number;
   /** When a terminating pod has to be gone. */
@@ -95,7 +97,7 @@ function annotationsOf({ name, admittedTo: queue, admittedAt = 0, ...pod }: Watc
   if (queue === undefined) return {};
   const { application = `app of ${name}`, mayPreempt = false, mayBePreempted = false } = pod;
   const facts = { queue, application, mayPreempt, mayBePreempted, at: admittedAt * 1_000, decision: 'd' };
-  return { annotations: { 'plimsoll.dev/admitted': encodeAdmitted(facts) } };
+  return { annotations: { ...pod.wishes, 'plimsoll.dev/admitted': encodeAdmitted(facts) } };
 }
 
 function timeOf(seconds: number): string {

@@ -43,6 +43,11 @@ describe('who would make room for a pod whose queue is under its guarantee', () 
 
   test.each<[string, Partial<WatchedPod>]>([
     ['that asked to be spared when it was let in', { mayBePreempted: false }],
+    [
+      'that asks the cluster autoscaler for it',
+      { wishes: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false' } },
+    ],
+    ['that asks Karpenter for it', { wishes: { 'karpenter.sh/do-not-disrupt': 'true' } }],
     ['of higher priority', { priority: 5 }],
     ['of a protected priority', { priority: 2_000_001_000 }],
     ['of its own application', { application: 'app of taker' }],

@@ -14,6 +14,8 @@ export interface PolicyInput {
   readonly memory: ReschedulingMemory;
   /** The pod if a policy may move it, otherwise the reason why it stays. Counts the pod as considered. */
   readonly movable: (placed: PlacedPod, node: PassNode) => Movable | undefined;
+  /** Called for a pod of a node above its target that is never moved. */
+  readonly onStay?: (placed: PlacedPod, node: PassNode, because: Because) => void;
   /** Whether it may move the pod, without looking up the owner. Counts the pod too. */
   readonly isMovable: (placed: PlacedPod, node: PassNode) => boolean;
 }

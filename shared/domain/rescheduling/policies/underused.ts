@@ -4,6 +4,7 @@ import {
   excess,
   gainLost,
   isLow,
+  lowNodes,
   moveGain,
   relief,
   towardsMean,
@@ -118,7 +119,7 @@ function pauseReason(
   yardstick: Yardstick,
   { cluster: { now }, memory: { owners, lowReadings } }: Pick<PolicyInput, 'cluster' | 'memory'>,
 ): Because | undefined {
-  const isAnyLow = open.some((node) => isLow(yardstick, node));
+  const isAnyLow = lowNodes(yardstick, open).length > 0;
   if (yardstick.by === 'requests') {
     const isRecent = ({ policy, at }: PastMove): boolean => policy === 'underused' && at > now - BEGUN_MS;
     const hasBegun = !isAnyLow && [...owners.values()].some(({ moves }) => moves.some(isRecent));
@@ -169,6 +170,7 @@ function groupOf(input: PolicyInput, underused: UnderusedPolicy, source: SourceN
   const candidates = (): readonly MoveCandidate[] =>
     node.entry.occupancy.pods.flatMap((placed) => {
       const movable = input.movable(placed, node);
+      if (movable?.kind === 'stays' && !isFilled) input.onStay?.(placed, node, movable.because);
       return movable?.kind === 'movable' ? [candidateOf(underused, source, movable.pod)] : [];
     });
   const urgency = (): number => {

@@ -77,6 +77,29 @@ describe('planPass', () => {
     expect(moved({ pods: ninePods().map((pod) => ({ ...pod, annotations })) })).toEqual([]);
   });
 
+  const ownedBy = (kind: string, apiVersion: string, restartPolicy?: string) =>
+    ninePods().map((pod) => ({
+      ...pod,
+      owners: pod.owners.map((owner) => ({ ...owner, kind, apiVersion })),
+      spec: { ...pod.spec, restartPolicy },
+    }));
+
+  test.each([
+    ['Job', 'batch/v1', 'Never', 'RunsToCompletion'],
+    ['Job', 'batch/v1', 'OnFailure', 'RunsToCompletion'],
+    ['Workflow', 'argoproj.io/v1alpha1', 'Never', 'RunsToCompletion'],
+    ['VirtualMachineInstance', 'kubevirt.io/v1', undefined, 'VirtualMachine'],
+    ['VirtualMachineInstance', 'kubevirt.io/v1', 'Never', 'VirtualMachine'],
+  ])('never moves a pod of a %s of %s with restartPolicy %s, and says why', (kind, apiVersion, policy, code) => {
+    const result = passOn({ nodes: [FULL, EMPTY], pods: ownedBy(kind, apiVersion, policy) });
+    expect(movesOf(result)).toEqual([]);
+    expect(result.stays.map(({ because }) => because.code)).toEqual(Array.from({ length: 9 }, () => code));
+  });
+
+  test('moves a pod of another kind of controller that restarts its pods', () => {
+    expect(moved({ pods: ownedBy('CloneSet', 'apps.kruise.io/v1alpha1') })).toHaveLength(3);
+  });
+
   test('never moves the last ready pod of an owner', () => {
     const pods = ninePods((index) => ({ owner: `single${index}` }));
     const result = passOn({ nodes: [FULL, EMPTY], pods });

@@ -86,6 +86,17 @@ describe('a node that is above its target', () => {
     expect(movesOf(result)).toEqual([`${from}0 ${from}>${to}`]);
   });
 
+  test.each<[string, Readonly<Record<string, number>>]>([
+    ['alone', { [GPU]: 50 }],
+    ['beside others', { cpu: 65, [GPU]: 50 }],
+  ])('of a device keeps its pods where only a node without the device is low, %s', (_, target) => {
+    const other = buildNode({ name: 'h', allocatable: { ...SIZE, [GPU]: '4' } });
+    const users = (node: string, count: number) => podsOn(node, count, { cpu: '1', memory: '1Gi', [GPU]: '1' });
+    const policy = policyOf(underusedBy(target, { low: { cpu: 45, [GPU]: 45 } }));
+    const result = passOn({ nodes: [A, WITH_GPU, other], pods: [...users('g', 4), ...users('h', 2)], policy });
+    expect(movesOf(result)).toEqual([]);
+  });
+
   test('is urgent by how far it is above', () => {
     const nodes = [A, B, buildNode({ name: 'c', allocatable: SIZE })];
     const result = passOn({ nodes, pods: [...podsOn('a', 7), ...podsOn('b', 9)], most: 1 });
