@@ -63,7 +63,9 @@ export function createHandlerSources(
     }),
     evictionsPerMinute: evictions.perMinute,
     accounts: createDisruptionAccounts({
-      ...{ client, clock, metrics },
+      client,
+      clock,
+      metrics,
       ...(limitCaches !== undefined && { knownLimits: createLimitLookUp(limitCaches, clock) }),
     }),
     client,

@@ -199,7 +199,10 @@ export function causeQuery(ranking: NodeRanking, trigger: PressureTrigger, input
   const query = { ...queryOf(trigger, input), evictions: ranking.context.evictions };
   const isLastChance = query.pace === 'lastChance';
   return {
-    ...{ ...ranking, growth: state.growth, available: state.trend?.available, isLastChance },
+    ...ranking,
+    growth: state.growth,
+    available: state.trend?.available,
+    isLastChance,
     gap: gapOf(query, input),
     limitOf: ownerLimitNow(ownersOf(query), isLastChance),
   };

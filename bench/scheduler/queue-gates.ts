@@ -56,7 +56,9 @@ async function gatesOff(leader: SchedulerProcess): Promise<number> {
 async function letAllIn(client: KubeClient, leader: SchedulerProcess, namespace: string): Promise<void> {
   const before = await gatesOff(leader);
   await send(client, '/apis/plimsoll.dev/v1alpha1/queues', {
-    ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name: namespace } },
+    apiVersion: 'plimsoll.dev/v1alpha1',
+    kind: 'Queue',
+    metadata: { name: namespace },
     spec: { namespaceSelector: { matchLabels: { team: namespace } } },
   });
   while ((await gatesOff(leader)) < before + COUNT) await sleep(METRICS_POLL_MS);
@@ -110,7 +112,9 @@ async function measureEnds(client: KubeClient) {
   const namespace = 'tight';
   await manage(client, namespace);
   await send(client, '/apis/plimsoll.dev/v1alpha1/queues', {
-    ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name: namespace } },
+    apiVersion: 'plimsoll.dev/v1alpha1',
+    kind: 'Queue',
+    metadata: { name: namespace },
     spec: { namespaceSelector: { matchLabels: { team: namespace } }, max: { cpu: '1m' } },
   });
   await createGatedPods(client, namespace, ENDS + 1);

@@ -53,7 +53,9 @@ async function makeNamespace(client: KubeClient, namespace: string): Promise<voi
   await post(client, '/api/v1/namespaces', { metadata: { name: namespace, labels } });
   if (limit !== undefined)
     await post(client, `/apis/${API_VERSION}/namespaces/${namespace}/disruptionlimits`, {
-      ...{ apiVersion: API_VERSION, kind: 'DisruptionLimit', metadata: { name: 'web' } },
+      apiVersion: API_VERSION,
+      kind: 'DisruptionLimit',
+      metadata: { name: 'web' },
       spec: { selector: { matchLabels: { app: 'web' } }, ...limit },
     });
   await makePods(client, namespace, namesOf('kept', KEPT));

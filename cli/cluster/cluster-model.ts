@@ -29,7 +29,13 @@ import type { ClusterManifests } from './read-manifests.ts';
 
 /** The kinds that commands about a cluster read. */
 export const CLUSTER_RESOURCES: readonly Resource[] = [
-  ...[NODES, NAMESPACES, PRIORITY_CLASSES, PDBS, NODE_PRESSURE_POLICIES, NODE_PRESSURES, PODS],
+  NODES,
+  NAMESPACES,
+  PRIORITY_CLASSES,
+  PDBS,
+  NODE_PRESSURE_POLICIES,
+  NODE_PRESSURES,
+  PODS,
 ];
 
 /** A cluster as decisions see it. */

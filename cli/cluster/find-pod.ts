@@ -67,8 +67,12 @@ const TYPES = {
   pod: ['pod', 'pods', 'po'],
   node: ['node', 'nodes', 'no'],
   quota: [
-    ...['quota', 'priorityquota', 'priorityquotas', 'prquota'],
-    ...['priorityquota.plimsoll.dev', 'priorityquotas.plimsoll.dev'],
+    'quota',
+    'priorityquota',
+    'priorityquotas',
+    'prquota',
+    'priorityquota.plimsoll.dev',
+    'priorityquotas.plimsoll.dev',
   ],
   disruption: ['disruption', 'disruptions', 'disr', 'disruption.plimsoll.dev', 'disruptions.plimsoll.dev'],
 } as const;

@@ -25,7 +25,10 @@ const monitoring = { group: 'monitoring.coreos.com', version: 'v1', namespaced: 
  * Kinds that the API server uses at each admission: they are removed first, so that it does not call a removed webhook.
  */
 export const ADMISSION_RESOURCES: readonly Resource[] = [
-  ...[MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, ADMISSION_POLICY_BINDINGS, ADMISSION_POLICIES],
+  MUTATING_WEBHOOKS,
+  VALIDATING_WEBHOOKS,
+  ADMISSION_POLICY_BINDINGS,
+  ADMISSION_POLICIES,
 ];
 
 /** All other kinds of `deploy/base` except CustomResourceDefinitions and namespaces, in the order of removal. */
@@ -46,14 +49,17 @@ export const WORKLOAD_RESOURCES: readonly Resource[] = [
 
 /** Every kind that `deploy/base` creates; a test compares it with that folder. */
 export const INSTALLED_RESOURCES: readonly Resource[] = [
-  ...[CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES],
+  CUSTOM_RESOURCE_DEFINITIONS,
+  NAMESPACES,
   ...WORKLOAD_RESOURCES,
   ...ADMISSION_RESOURCES,
 ];
 
 /** Kinds created only by components and overlays. */
 export const COMPONENT_RESOURCES: readonly Resource[] = [
-  ...[MUTATING_POLICY_BINDINGS, MUTATING_POLICIES, CONFIG_MAPS],
+  MUTATING_POLICY_BINDINGS,
+  MUTATING_POLICIES,
+  CONFIG_MAPS,
   { ...certificates, plural: 'certificates', kind: 'Certificate' },
   { ...certificates, plural: 'issuers', kind: 'Issuer' },
   { ...flowControl, plural: 'flowschemas', kind: 'FlowSchema' },

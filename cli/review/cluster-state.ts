@@ -36,7 +36,11 @@ export interface ReviewState {
 
 /** The kinds read from files and from the cluster. */
 export const SURROUNDING_RESOURCES: readonly Resource[] = [
-  ...[PRIORITY_CLASSES, NAMESPACES, RESOURCE_QUOTAS, PRIORITY_POLICIES, PRIORITY_QUOTAS],
+  PRIORITY_CLASSES,
+  NAMESPACES,
+  RESOURCE_QUOTAS,
+  PRIORITY_POLICIES,
+  PRIORITY_QUOTAS,
 ];
 
 /** The classes that every API server makes for itself. */

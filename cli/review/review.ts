@@ -94,8 +94,13 @@ interface SortedManifests {
 }
 
 const WORKLOADS: ReadonlySet<string> = new Set([
-  ...['apps/v1 Deployment', 'apps/v1 StatefulSet', 'apps/v1 DaemonSet', 'apps/v1 ReplicaSet'],
-  ...['v1 ReplicationController', 'batch/v1 Job', 'batch/v1 CronJob'],
+  'apps/v1 Deployment',
+  'apps/v1 StatefulSet',
+  'apps/v1 DaemonSet',
+  'apps/v1 ReplicaSet',
+  'v1 ReplicationController',
+  'batch/v1 Job',
+  'batch/v1 CronJob',
 ]);
 
 export function sortManifests(manifests: readonly Manifest[]): SortedManifests {

@@ -110,7 +110,9 @@ function rowOf({ object, status }: QueueWithStatus, depth: number): QueueRow {
   const [waitingPods, oldestWaiting] = [fieldOf(status, 'waitingPods'), fieldOf(status, 'oldestWaiting')];
   return {
     metadata: { name: object.name },
-    ...{ depth, weight: object.weight, guaranteed: encodeAmounts(object.guaranteed) },
+    depth,
+    weight: object.weight,
+    guaranteed: encodeAmounts(object.guaranteed),
     deserved: textsIn(status, 'deserved'),
     allocated: textsIn(status, 'allocated'),
     used: textsIn(status, 'used'),

@@ -72,7 +72,9 @@ function rowsOf({ metadata, scope, resources }: ListedQuota): readonly QuotaRow[
   return resources.map(({ namespaces: [largest], ...resource }) => {
     const share = amountIn(resource.used) / amountIn(resource.hard);
     return {
-      ...{ metadata, scope, ...resource },
+      metadata,
+      scope,
+      ...resource,
       ...(Number.isFinite(share) && { usedPercent: Math.round(share * 100) }),
       ...(largest !== undefined && { largest }),
     };

@@ -42,17 +42,26 @@ export function nodeView(pressure: NodePressure, now: number): NodeView | undefi
 /** A node whose agent has never reported. */
 export function nodeWithoutAgent(name: string): NodeView {
   return {
-    ...{ name, mode: '', policy: '', state: 'NoAgent', signals: [], observedAt: undefined, usedRatio: undefined },
-    ...{ lineRatio: undefined, headroom: undefined, headroomRatio: undefined, next: undefined, pods: [], evicting: 0 },
-    ...{
-      troubles: [],
-      agent: '',
-      conditions: [],
-      readings: [],
-      candidates: [],
-      evictions: [],
-      avoided: [],
-    },
+    name,
+    mode: '',
+    policy: '',
+    state: 'NoAgent',
+    signals: [],
+    observedAt: undefined,
+    usedRatio: undefined,
+    lineRatio: undefined,
+    headroom: undefined,
+    headroomRatio: undefined,
+    next: undefined,
+    pods: [],
+    evicting: 0,
+    troubles: [],
+    agent: '',
+    conditions: [],
+    readings: [],
+    candidates: [],
+    evictions: [],
+    avoided: [],
   };
 }
 

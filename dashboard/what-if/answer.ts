@@ -111,7 +111,12 @@ function pressureAnswer(view: PressureView): PressureAnswerView {
   const { message, because, policy, mode, stage, victims } = view;
   return {
     kind: 'pressure',
-    ...{ message, why: because.text, policy, mode, stage, victims },
+    message,
+    why: because.text,
+    policy,
+    mode,
+    stage,
+    victims,
     order: view.order.map(({ position, pod, priority, usage, request, because: { text } }) => {
       return {
         position,
@@ -162,7 +167,11 @@ function podAnswer(view: PreemptView): PodAnswerView {
   const { message, because, outcome, priority, priorityClassName, victims, otherNodes, explanations, notes } = view;
   return {
     kind: 'pod',
-    ...{ message, why: because.text, outcome, priority, className: priorityClassName },
+    message,
+    why: because.text,
+    outcome,
+    priority,
+    className: priorityClassName,
     victims: victims.map(({ pod, priority: own, priorityClassName: name }) => ({
       pod,
       priority: own,

@@ -86,7 +86,13 @@ function passPorts({ options, metrics, caches }: NodeControllerParts, term: Leas
   const { client, configuration, clock, log } = options;
   const reporter = { component: REPORTING_CONTROLLERS.scheduler, instance: hostname() };
   return {
-    ...{ client, caches, configuration, metrics, clock, log, term },
+    client,
+    caches,
+    configuration,
+    metrics,
+    clock,
+    log,
+    term,
     events: createEventRecorder({ ...reporter, client, clock, log, metrics: options.metrics }),
     budgets: createWriteBudgets(configuration, clock),
     contested: createContestedWrites(clock),

@@ -109,7 +109,8 @@ function questionOf(
     wanted: wantedQueues.values(),
     created: Array.from(asked.values()).flatMap(({ child }) => child ?? []),
     made: made.map((queue) => ({ name: queue.object.name, emptySince: emptySince(queue) })),
-    ...{ occupied, now },
+    occupied,
+    now,
   };
 }
 

@@ -59,7 +59,9 @@ function madeQueue(queue: StoredQueue): MadeQueue {
   const { object, written, taken } = queue;
   const { name, guaranteed } = object;
   const read = (): MadeQueue => ({
-    ...{ name, written, taken },
+    name,
+    written,
+    taken,
     live: shareFields(object),
     guaranteed: queueAmounts(guaranteed),
   });

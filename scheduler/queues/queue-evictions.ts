@@ -180,8 +180,12 @@ export class QueueEvictions {
 type Fate = 'goes' | 'stays' | 'unknown';
 
 const FATES: Readonly<Partial<Record<EvictionOutcome['kind'], Fate>>> = {
-  ...{ evicted: 'goes', notFound: 'goes', uidMismatch: 'goes' },
-  ...{ timeout: 'unknown', unreachable: 'unknown', serverError: 'unknown' },
+  evicted: 'goes',
+  notFound: 'goes',
+  uidMismatch: 'goes',
+  timeout: 'unknown',
+  unreachable: 'unknown',
+  serverError: 'unknown',
 };
 
 const ID_LENGTH = 12;

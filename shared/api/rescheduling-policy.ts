@@ -226,7 +226,9 @@ function schedulerDisagrees(stopped: ReschedulingStatus['stopped']): readonly ob
   const since = Math.min(...stopped.map(({ until }) => until)) - STOP_MS;
   return [
     {
-      ...{ type: 'SchedulerDisagrees', status: 'True', reason: 'OwnersStopped' },
+      type: 'SchedulerDisagrees',
+      status: 'True',
+      reason: 'OwnersStopped',
       message: [...named, ...others].join('; '),
       lastTransitionTime: timeText(since),
     },
@@ -244,7 +246,10 @@ export function encodeReschedulingStatus(status: ReschedulingStatus): object {
     stopped: stopped.map(({ until, ...owner }) => ({ ...owner, until: timeText(until) })),
     conditions: schedulerDisagrees(stopped),
     policies: policies.map(({ policy, rate, expected, reached }) => ({
-      ...{ policy, rate: String(rate), expected: String(expected), reached: String(reached) },
+      policy,
+      rate: String(rate),
+      expected: String(expected),
+      reached: String(reached),
     })),
   };
 }

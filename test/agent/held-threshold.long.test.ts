@@ -7,7 +7,8 @@ const WITHIN = 30_000;
 /** Many passes: a threshold that may act does so in the second one. */
 const QUIET_MS = 1500;
 const enforce = (available: string, more: object = {}): object => ({
-  ...{ mode: 'Enforce', evictionHard: { 'memory.available': available } },
+  mode: 'Enforce',
+  evictionHard: { 'memory.available': available },
   ...more,
 });
 const pods = [wirePod({ name: 'hog', requestMiB: 100 })];

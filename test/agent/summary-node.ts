@@ -11,8 +11,12 @@ const NODES = '/api/v1/nodes';
 const NODE_PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const CAPACITY_MIB = 1000;
 const FLAGS = [
-  ...['--source=summary', '--warm-up-ms=0', '--period-near-ms=20', '--period-far-ms=100'],
-  ...['--period-pods-ms=100', '--period-status-ms=1000'],
+  '--source=summary',
+  '--warm-up-ms=0',
+  '--period-near-ms=20',
+  '--period-far-ms=100',
+  '--period-pods-ms=100',
+  '--period-status-ms=1000',
 ];
 
 /** What a process starts with; everything is gone when it has stopped. */

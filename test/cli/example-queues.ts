@@ -36,7 +36,11 @@ export function queuedPod(
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
-      ...{ name, namespace: team, uid: `uid-${name}`, creationTimestamp: at, labels: { app: 'train' } },
+      name,
+      namespace: team,
+      uid: `uid-${name}`,
+      creationTimestamp: at,
+      labels: { app: 'train' },
       annotations: annotations ?? (nodeName === undefined ? {} : admittedTo(team, name, at)),
       ...(owners !== undefined && { ownerReferences: owners }),
     },

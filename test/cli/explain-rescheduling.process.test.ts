@@ -4,7 +4,9 @@ import { runPlimsoll } from './run-plimsoll.ts';
 
 const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs-web', controller: true };
 const NODES = ['node-1', 'node-2'].map((name) => ({
-  ...{ apiVersion: 'v1', kind: 'Node', spec: {} },
+  apiVersion: 'v1',
+  kind: 'Node',
+  spec: {},
   metadata: { name, uid: name, labels: { 'kubernetes.io/hostname': name } },
   status: { allocatable: { cpu: '10', memory: '20Gi', pods: '110' } },
 }));

@@ -94,15 +94,24 @@ describe('plimsoll explain pod says who holds the room', () => {
   const items = takenList([
     { apiVersion: 'v1', kind: 'Node', metadata: { name: 'full' }, status: room },
     examplePod({
-      ...{ ...pod, name: 'victim-0', priority: 0, node: 'full', status: { conditions: [preempted] } },
+      ...pod,
+      name: 'victim-0',
+      priority: 0,
+      node: 'full',
+      status: { conditions: [preempted] },
       metadata: { deletionTimestamp: '2026-01-01T12:00:20Z', deletionGracePeriodSeconds: 30 },
     }),
     examplePod({
-      ...{ ...pod, name: 'next-0', priority: 9, metadata: { managedFields } },
+      ...pod,
+      name: 'next-0',
+      priority: 9,
+      metadata: { managedFields },
       status: { nominatedNodeName: 'full' },
     }),
     examplePod({
-      ...{ ...pod, name: 'waiting-0', priority: 5 },
+      ...pod,
+      name: 'waiting-0',
+      priority: 5,
       spec: {
         containers: [{ name: 'main', resources: { requests: { cpu: '4' } } }],
         volumes: [{ name: 'disk', persistentVolumeClaim: { claimName: 'disk' } }],

@@ -11,23 +11,31 @@ const KEPT = 'queue prod would be below its guarantee (cpu 4 of 4) without such 
 
 function cluster(guaranteedCpu: number): readonly object[] {
   const queue = (name: string, spec: object) => ({
-    ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name } },
+    apiVersion: 'plimsoll.dev/v1alpha1',
+    kind: 'Queue',
+    metadata: { name },
     spec: { namespaceSelector: { matchLabels: { team: name } }, ...spec },
   });
   const namespace = (name: string) => ({
-    ...{ apiVersion: 'v1', kind: 'Namespace' },
+    apiVersion: 'v1',
+    kind: 'Namespace',
     metadata: { name, labels: { team: name, 'plimsoll.dev/queues': 'managed' } },
   });
   const node = (name: string) => ({
-    ...{ apiVersion: 'v1', kind: 'Node', metadata: { name } },
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name },
     status: { allocatable: { cpu: '2', memory: '8Gi', pods: '110' } },
   });
   const pod = (namespaceName: string, name: string, spec: object) => ({
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: namespaceName, name, uid: `uid-${name}` } },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: namespaceName, name, uid: `uid-${name}` },
     spec: { containers: [{ name: 'main', resources: { requests: { cpu: '2' } } }], ...spec },
   });
   return [
-    ...[queue('prod', { guaranteed: { cpu: String(guaranteedCpu) } }), queue('other', {})],
+    queue('prod', { guaranteed: { cpu: String(guaranteedCpu) } }),
+    queue('other', {}),
     ...['prod', 'other'].map(namespace),
     ...['n0', 'n1'].flatMap((name) => [node(name), pod('prod', `on-${name}`, { nodeName: name })]),
     pod('other', 'waiting', { priority: 10 }),

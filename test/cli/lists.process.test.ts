@@ -116,7 +116,10 @@ describe('a list that is watched', () => {
       .split('\n')
       .map((line) => line.split(/ {2,}/));
     expect(cells.map(([name, , , , available]) => `${name} ${available}`)).toEqual([
-      ...['NAME AVAILABLE', 'node-1 4Gi', 'node-2 4Gi', 'node-2 3Gi'],
+      'NAME AVAILABLE',
+      'node-1 4Gi',
+      'node-2 4Gi',
+      'node-2 3Gi',
     ]);
   });
 });

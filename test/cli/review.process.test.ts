@@ -88,11 +88,9 @@ describe('plimsoll review', () => {
 
   test('labels, thresholds and fields of other kinds have any name', async () => {
     const policy = {
-      ...{
-        apiVersion: 'plimsoll.dev/v1alpha1',
-        kind: 'NodePressurePolicy',
-        metadata: { name: 'p', labels: { a: 'b' } },
-      },
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'NodePressurePolicy',
+      metadata: { name: 'p', labels: { a: 'b' } },
       spec: { nodeSelector: { matchLabels: { pool: 'a' } }, evictionHard: { 'memory.available': '5%' } },
     };
     const other = { apiVersion: 'example.com/v1', kind: 'PriorityPolicy', metadata: { name: 'p' }, spec: { x: 1 } };

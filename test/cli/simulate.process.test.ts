@@ -98,7 +98,11 @@ describe('plimsoll simulate preempt', () => {
     ['of lower priority', -1, 'fits'],
   ])('a nominated pod %s', async (_, priority, outcome) => {
     const nominated = examplePod({
-      ...{ name: 'next-0', namespace: 'payments', className: '', priority, cpu: '4' },
+      name: 'next-0',
+      namespace: 'payments',
+      className: '',
+      priority,
+      cpu: '4',
       status: { nominatedNodeName: 'free' },
     });
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'free' }, status: { allocatable: ROOM } };

@@ -19,7 +19,8 @@ const FROM_TEMPLATE = [
   { apiVersion, kind, metadata: { name: 'teams' }, spec: { childTemplate: { weight: 1 }, max: { cpu: '1' } } },
   { apiVersion, kind, metadata: { name: 'teams.design' }, spec: { parent: 'teams', weight: 1 } },
   {
-    ...{ apiVersion: 'v1', kind: 'Namespace' },
+    apiVersion: 'v1',
+    kind: 'Namespace',
     metadata: { name: 'design', labels: { 'plimsoll.dev/queues': 'managed', 'plimsoll.dev/queue': 'teams' } },
   },
   ...['first', 'second'].map((name) => queuedPod('design', { name, cpu: 1, minute: 2 })),

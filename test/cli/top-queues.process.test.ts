@@ -10,7 +10,11 @@ function queue(name: string, spec: object, status?: object): object {
 }
 
 const STATUS = {
-  ...{ deserved: { cpu: '4' }, allocated: { cpu: '3500m' }, used: { cpu: '3' }, pending: { cpu: '2' }, waitingPods: 2 },
+  deserved: { cpu: '4' },
+  allocated: { cpu: '3500m' },
+  used: { cpu: '3' },
+  pending: { cpu: '2' },
+  waitingPods: 2,
   oldestWaiting: '2026-01-01T11:50:00Z',
 };
 const QUEUES = [
@@ -49,7 +53,8 @@ describe('plimsoll top queues', () => {
 
   test('without a queue there is nothing to show', async () => {
     expect(await runPlimsoll(['top', 'queues', '-f', '-'], takenList(EXAMPLE_CLUSTER))).toMatchObject({
-      ...{ code: 2, stderr: 'error: no Queue found: see that there are some (kubectl get queues)\n' },
+      code: 2,
+      stderr: 'error: no Queue found: see that there are some (kubectl get queues)\n',
     });
   });
 });

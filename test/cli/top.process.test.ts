@@ -62,7 +62,11 @@ describe('plimsoll top', () => {
 
   test('quotas: what is used and free, and who uses most', async () => {
     const quota = (name: string, spec: object, status: object) => ({
-      ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'PriorityQuota', metadata: { name }, spec, status },
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'PriorityQuota',
+      metadata: { name },
+      spec,
+      status,
     });
     const byNamespace = [
       { namespace: 'reports', used: { 'requests.cpu': '1500m' } },
@@ -70,7 +74,9 @@ describe('plimsoll top', () => {
     ];
     const input = takenList([
       {
-        ...{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { namespace: 'reports', name: 'urgent' } },
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { namespace: 'reports', name: 'urgent' },
         spec: { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['a'] }] } },
         status: { hard: { pods: '4' }, used: { pods: '1' } },
       },

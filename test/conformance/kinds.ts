@@ -37,8 +37,18 @@ export interface Kind extends Answering {
 }
 
 const QUANTITY_ANSWERS = [
-  ...['ok', 'error', 'format', 'canonical', 'recomputed', 'value', 'goValue', 'milli', 'goMilli', 'cmpZero'],
-  ...['wireOk', 'wireCanonical'],
+  'ok',
+  'error',
+  'format',
+  'canonical',
+  'recomputed',
+  'value',
+  'goValue',
+  'milli',
+  'goMilli',
+  'cmpZero',
+  'wireOk',
+  'wireCanonical',
 ];
 
 const PREEMPTION: Kind = {

@@ -10,7 +10,10 @@ export function generatedQueues(now: number): readonly KubeObject[] {
       'research',
       { weight: 2, guaranteed: { cpu: '4' }, max: { cpu: '10' } },
       {
-        ...{ deserved: { cpu: '8' }, used: { cpu: '5' }, pending: { cpu: '3' }, waitingPods: 3 },
+        deserved: { cpu: '8' },
+        used: { cpu: '5' },
+        pending: { cpu: '3' },
+        waitingPods: 3,
         oldestWaiting: new Date(now - 12 * MINUTE_MS).toISOString(),
         conditions: [
           condition('Ready', 'True', 'Ready', 'the queue lets pods in'),

@@ -33,15 +33,15 @@ function preempted(
   return {
     metadata: { name: `${pod}-u`, namespace },
     spec: {
-      ...{
-        pod,
-        podUID: `uid-${pod}`,
-        priority: -100,
-        priorityClassName: 'batch',
-        node: 'node-004',
-        cause: 'Preemption',
-      },
-      ...{ removedAt: new Date(at).toISOString(), because, madeRoomFor },
+      pod,
+      podUID: `uid-${pod}`,
+      priority: -100,
+      priorityClassName: 'batch',
+      node: 'node-004',
+      cause: 'Preemption',
+      removedAt: new Date(at).toISOString(),
+      because,
+      madeRoomFor,
     },
     status: { placedOn: 'node-004', replacement: { pod: `${pod}-again`, node: 'node-005' } },
   };

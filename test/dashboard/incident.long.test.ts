@@ -52,11 +52,9 @@ describe.runIf(hasBrowser)('an incident at night, on the page', { timeout: 4 * B
     const because = { code: 'ThresholdMet', text: WHY, facts: {} };
     const spec = { pod: 'report', podUID: 'u-1', priority: -100, node: 'node-1', cause: 'Eviction', because };
     const body = {
-      ...{
-        apiVersion: 'plimsoll.dev/v1alpha1',
-        kind: 'Disruption',
-        metadata: { name: 'report-u', namespace: 'team-a' },
-      },
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'Disruption',
+      metadata: { name: 'report-u', namespace: 'team-a' },
       spec: { ...spec, removedAt: new Date(EVICTED).toISOString(), requestedBy: 'plimsoll.dev/agent' },
     };
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } };
@@ -65,8 +63,13 @@ describe.runIf(hasBrowser)('an incident at night, on the page', { timeout: 4 * B
   }
 
   const eviction = {
-    ...{ pod: 'team-a/report', uid: 'u-1', signal: 'memory.available', stage: 'severe', mode: 'Enforce' },
-    ...{ outcome: 'evicted', requestedAt: new Date(EVICTED).toISOString() },
+    pod: 'team-a/report',
+    uid: 'u-1',
+    signal: 'memory.available',
+    stage: 'severe',
+    mode: 'Enforce',
+    outcome: 'evicted',
+    requestedAt: new Date(EVICTED).toISOString(),
     because: { code: 'ThresholdMet', text: WHY, facts: { signal: 'memory.available', available: '20Mi' } },
   };
 

@@ -36,7 +36,11 @@ function nodeOf(texts: { readonly whys: readonly string[]; readonly owners: read
   const evicted = { signal: 'memory.available', stage: 'severe', outcome: 'evicted', requestedAt: time };
   const conditions = [{ type: 'Memory', status: 'True', reason: 'Pressure', message: texts.whys[0] }];
   const status = {
-    ...{ observedAt: time, mode: 'Enforce', policy: 'p', conditions, signals: [] },
+    observedAt: time,
+    mode: 'Enforce',
+    policy: 'p',
+    conditions,
+    signals: [],
     next: pods.flatMap((pod) =>
       texts.whys.map((why) => ({ ...pod, usage: '2Gi', request: '1Gi', because: because(why) })),
     ),

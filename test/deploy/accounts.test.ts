@@ -57,7 +57,9 @@ function grantedTo({ namespace, name }: OwnAccount): readonly Right[] {
 function rightsOf(rules: readonly Rule[], namespace: string | undefined): readonly Right[] {
   return rules.flatMap(({ apiGroups, resources, resourceNames: names, verbs }) =>
     apiGroups.map((group) => ({
-      ...{ group, resources, verbs },
+      group,
+      resources,
+      verbs,
       ...(names !== undefined && { names }),
       ...(namespace !== undefined && { namespace }),
     })),

@@ -24,7 +24,11 @@ test('a pod that comes back under its name takes the place of the one before', a
   const log = createLog({ component: 'test', level: 'fatal', format: 'json' });
   const client = createClient({ server: api.url }, { userAgent: 'test', metrics });
   const { snapshot, reflectors } = createClusterView({
-    ...{ client, clock: systemClock, random: () => 0.5, log, metrics },
+    client,
+    clock: systemClock,
+    random: () => 0.5,
+    log,
+    metrics,
     observePod: () => undefined,
     observeLoops: () => undefined,
   });

@@ -145,13 +145,18 @@ describe('the dashboard of the scheduler process', () => {
       await create('/api/v1/namespaces/default/pods', { apiVersion: 'v1', kind: 'Pod', ...pod });
     }
     await sandbox.client.request({
-      ...{ method: 'PATCH', contentType: 'application/merge-patch+json', body: { status: { phase: 'Succeeded' } } },
+      method: 'PATCH',
+      contentType: 'application/merge-patch+json',
+      body: { status: { phase: 'Succeeded' } },
       path: '/api/v1/namespaces/default/pods/done/status',
     });
     const evictionHard = { 'memory.available': '300Mi' };
     const policy = { nodeSelector: { matchLabels: labels }, mode: 'Enforce', evictionHard, missingStats: 'Last' };
     await create('/apis/plimsoll.dev/v1alpha1/nodepressurepolicies', {
-      ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressurePolicy', metadata: { name: 'batch' }, spec: policy },
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'NodePressurePolicy',
+      metadata: { name: 'batch' },
+      spec: policy,
     });
     const { dashboardPort } = await start({ port: 0, host: '127.0.0.1' });
     const token = readFileSync(sandbox.environmentFor('agent')['PLIMSOLL_TOKEN_FILE'] ?? '', 'utf8');

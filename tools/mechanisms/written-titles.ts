@@ -14,7 +14,8 @@ export function readWrittenTitles(files: readonly string[]): WrittenTitles {
     'node_modules/vitest/vitest.mjs',
     'list',
     ...files,
-    ...['--project', '!long'],
+    '--project',
+    '!long',
     '--static-parse',
     '--json',
   ];

@@ -77,7 +77,13 @@ function notACreatedPod({ request }: Review): AdmissionDecision | undefined {
 }
 
 const RESOURCES: readonly string[] = [
-  ...['deployments', 'statefulsets', 'daemonsets', 'replicasets', 'replicationcontrollers', 'jobs', 'cronjobs'],
+  'deployments',
+  'statefulsets',
+  'daemonsets',
+  'replicasets',
+  'replicationcontrollers',
+  'jobs',
+  'cronjobs',
 ];
 
 /**

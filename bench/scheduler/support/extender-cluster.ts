@@ -52,8 +52,12 @@ export function clusterOf({ guarded, queues }: Case) {
   const snapshot = createSnapshot({ nodes, pods: pods.map(({ pod }) => pod), namespaces });
   const nothingElse = { onChange: () => () => undefined, isSynced: () => true, lastContactMs: () => undefined };
   const keeper = createQueueKeeper({
-    ...{ snapshot, namespaces: nothingElse, isStale: () => false, amounts: new PodAmounts(templateOf) },
-    ...{ queues: { ...nothingElse, size: stored.length, values: () => stored }, clock: systemClock },
+    snapshot,
+    namespaces: nothingElse,
+    isStale: () => false,
+    amounts: new PodAmounts(templateOf),
+    queues: { ...nothingElse, size: stored.length, values: () => stored },
+    clock: systemClock,
   });
   for (const each of pods) keeper.observePod(each, snapshot);
   return { snapshot, keeper };

@@ -98,8 +98,11 @@ export function rawQueuedPod(index: number, { nodes, queues }: QueueClusterSize,
   const createdAt = now - 3_600_000 + (isRunning ? 0 : draw(index, 1_800_000));
   return {
     metadata: {
-      ...{ name: `web-${owner.toString(36)}-${index.toString(36)}`, namespace: `team-${leaf}`, uid },
-      ...{ resourceVersion: String(1_000_000 + index), creationTimestamp: wholeSeconds(createdAt) },
+      name: `web-${owner.toString(36)}-${index.toString(36)}`,
+      namespace: `team-${leaf}`,
+      uid,
+      resourceVersion: String(1_000_000 + index),
+      creationTimestamp: wholeSeconds(createdAt),
       labels: { app: `web-${owner}` },
       ownerReferences: [
         { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `web-${owner}`, uid: `rs-${owner}`, controller: true },

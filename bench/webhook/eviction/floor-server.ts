@@ -31,8 +31,11 @@ export async function startFloorServer(client: KubeClient, writeStatus: StatusWr
 
 async function register(client: KubeClient, port: number, caPem: string): Promise<void> {
   const entry = (name: string, path: string) => ({
-    ...{ name: `${name}.bench.plimsoll.dev`, failurePolicy: 'Fail', sideEffects: 'None' },
-    ...{ admissionReviewVersions: ['v1'], timeoutSeconds: TIMEOUT_SECONDS },
+    name: `${name}.bench.plimsoll.dev`,
+    failurePolicy: 'Fail',
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    timeoutSeconds: TIMEOUT_SECONDS,
     rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['pods/eviction'], operations: ['CREATE'] }],
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } },
     clientConfig: {
@@ -41,8 +44,10 @@ async function register(client: KubeClient, port: number, caPem: string): Promis
     },
   });
   const body = {
-    ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration' },
-    ...{ metadata: { name: 'bench' }, webhooks: [entry('floor', '/answer'), entry('floor-and-write', '/write')] },
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'bench' },
+    webhooks: [entry('floor', '/answer'), entry('floor-and-write', '/write')],
   };
   const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
   const made = await client.request({ method: 'POST', path, body });

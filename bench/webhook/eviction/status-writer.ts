@@ -32,8 +32,14 @@ async function created(client: KubeClient): Promise<object> {
 
 function account(first: number): Account {
   return Array.from({ length: DEBITS }, (_, index) => ({
-    ...{ uid: `6c484985-95bd-4fd3-9fbc-${first + index}`, pod: `pod-${first + index}`, at: Date.now() },
-    ...{ component: 'Others', rules: ['limit/web'], lapsesAt: Date.now() + 3_600_000 },
-    ...{ cause: undefined, caller: 'kubernetes-admin', overran: undefined },
+    uid: `6c484985-95bd-4fd3-9fbc-${first + index}`,
+    pod: `pod-${first + index}`,
+    at: Date.now(),
+    component: 'Others',
+    rules: ['limit/web'],
+    lapsesAt: Date.now() + 3_600_000,
+    cause: undefined,
+    caller: 'kubernetes-admin',
+    overran: undefined,
   }));
 }

@@ -170,7 +170,10 @@ export function disruptionOf(removal: Removal): Disruption {
     namespace,
     name: nameOf(pod),
     spec: {
-      ...{ ...facts, ...verdict, decision, debited: removal.debited },
+      ...facts,
+      ...verdict,
+      decision,
+      debited: removal.debited,
       ...madeRoom(verdict.cause, madeRoomFor && preemptorSeenFrom(namespace, madeRoomFor)),
       ranked: ranked.map(({ priority, code, ...other }) => ({ pod: nameSeenFrom(namespace, other), priority, code })),
     },

@@ -182,7 +182,9 @@ function withPromise(node: RoomNode, pod: WaitingPod, victims: readonly RunningP
   const leaving = new Map<string, Whole>(node.leaving);
   for (const { requests } of victims) for (const sum of [free, leaving]) addAmounts(sum, requests);
   return {
-    ...{ name: node.name, free, leaving },
+    name: node.name,
+    free,
+    leaving,
     pods: node.pods.filter((each) => !victims.includes(each)),
     leavingPods: [...node.leavingPods, ...victims],
     promised: [...node.promised.filter(({ uid }) => uid !== pod.uid), pod],

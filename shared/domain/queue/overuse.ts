@@ -85,8 +85,14 @@ function overuseOf({ tree, budgets }: RoomState, index: number, { usage, pods }:
     return { pod, profile: { gives: excess.map(([type]) => pod.requests.get(type) ?? 0), costs: [] } };
   });
   const chosen = smallestSet({
-    ...{ candidates, budgets, needs: excess.map(([, amount]) => amount), reserves: [], maxSize: Infinity },
-    ...{ accepts: () => true, areProfilesEqual: false, work: { stepsLeft: WORK } },
+    candidates,
+    budgets,
+    needs: excess.map(([, amount]) => amount),
+    reserves: [],
+    maxSize: Infinity,
+    accepts: () => true,
+    areProfilesEqual: false,
+    work: { stepsLeft: WORK },
   });
   const victims = (chosen ?? []).toSorted(compareSparedLast).map((pod) => ({ pod, node: nodes.get(pod) as string }));
   const because = (chosen === undefined ? KEPT : OVERUSED)({ queue, excess }, { queue });

@@ -162,8 +162,12 @@ export function namesOfLimit(resource: string): readonly string[] {
 
 /** If a quota limits one of these, every container must set it. No other resource is required. */
 const DEMANDED: ReadonlySet<string> = new Set([
-  ...['cpu', 'requests.cpu', 'limits.cpu'],
-  ...['memory', 'requests.memory', 'limits.memory'],
+  'cpu',
+  'requests.cpu',
+  'limits.cpu',
+  'memory',
+  'requests.memory',
+  'limits.memory',
 ]);
 
 /**

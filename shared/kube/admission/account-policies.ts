@@ -155,11 +155,15 @@ function policy({
   const metadata = { name, labels };
   return [
     {
-      ...{ apiVersion, kind: 'ValidatingAdmissionPolicy', metadata },
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata,
       spec: { failurePolicy, matchConstraints, ...rest, validations: denying },
     },
     {
-      ...{ apiVersion, kind: 'ValidatingAdmissionPolicyBinding', metadata },
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata,
       spec: { policyName: name, validationActions: ['Deny'] },
     },
   ];

@@ -139,7 +139,10 @@ describe('decide, behind closed gates', () => {
     const ended = { endedByKubelet: [{ uid: 'victim', resource }], unreadable: [] };
     const pods = indexPods([rankingFacts(nodePod(hog))], ended);
     const at = (now: number, index: number): Scene => ({
-      ...{ ...scene, now, availableMiB, pods: [hog] },
+      ...scene,
+      now,
+      availableMiB,
+      pods: [hog],
       ...(index === 0 ? {} : { snapshot: { pods } }),
     });
     const { steps } = run([-30_001, ...times].map(at));

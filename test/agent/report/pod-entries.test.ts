@@ -27,7 +27,11 @@ describe('podEntries', () => {
       }),
     ).toEqual([
       {
-        ...{ pod: 'default/waits', uid: 'uid-waits', cpu: '250m', memory: '50Mi', oomKills: 2 },
+        pod: 'default/waits',
+        uid: 'uid-waits',
+        cpu: '250m',
+        memory: '50Mi',
+        oomKills: 2,
         waiting: { cpu: 63, memory: 1, io: undefined },
       },
       { pod: 'default/busy', uid: 'uid-busy', cpu: '2500m', memory: '50Mi', waiting: {}, oomKills: undefined },

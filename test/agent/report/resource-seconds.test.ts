@@ -35,7 +35,7 @@ describe('resource seconds', () => {
   test('are what was measured, over the time between two readings, by namespace and class', async () => {
     const { pass, read } = counter();
     const pods = [{ uid: 'a' }, { uid: 'b' }, { uid: 'c', namespace: 'team-b', className: 'high' }];
-    const usages = (at: number) => [...[usageOf('a', at, 100, 5e8), usageOf('b', at, 50, 25e7), usageOf('c', at, 10)]];
+    const usages = (at: number) => [usageOf('a', at, 100, 5e8), usageOf('b', at, 50, 25e7), usageOf('c', at, 10)];
     pass(pods, usages(0));
     pass(pods, usages(10_000));
     pass(pods, usages(12_000));

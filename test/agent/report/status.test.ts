@@ -160,7 +160,10 @@ describe('nodePressureStatus', () => {
 
   test('waiting for memory raises the condition, whatever is left of it', () => {
     const stalls: readonly StallRatio[] = [STILL_WINDOW_MS, 10_000, 60_000].map((windowMs) => ({
-      ...{ signal: 'memory.pressure', share: 'full', windowMs, ratio: 0.9 },
+      signal: 'memory.pressure',
+      share: 'full',
+      windowMs,
+      ratio: 0.9,
     }));
     const reclaim = { scanned: 100 * MIB, stolen: 50 * MIB, refaulted: 0, swappedIn: 0 };
     const condition = (stalled: NonNullable<Scene['snapshot']>) => {

@@ -8,9 +8,17 @@ import { manifestsOf } from '#test/cli/vector-cluster.ts';
 
 const NOW = Date.parse(TAKEN_AT);
 const KINDS = [
-  ...['disruptionaccounts', 'disruptionlimits', 'disruptionpolicies', 'disruptions', 'nodepressurepolicies'],
-  ...['nodepressures', 'prioritypolicies', 'priorityquotas', 'priorityrules'],
-  ...['queues', 'reschedulingpolicies'],
+  'disruptionaccounts',
+  'disruptionlimits',
+  'disruptionpolicies',
+  'disruptions',
+  'nodepressurepolicies',
+  'nodepressures',
+  'prioritypolicies',
+  'priorityquotas',
+  'priorityrules',
+  'queues',
+  'reschedulingpolicies',
 ];
 const DEFINITIONS = KINDS.map((kind) => ({
   apiVersion: 'apiextensions.k8s.io/v1',

@@ -10,10 +10,14 @@ const TEXT =
 
 describe("kube-scheduler's own preemption, where pods wait in queues", () => {
   const namespace = (name: string, labels: object = { 'plimsoll.dev/queues': 'managed' }) => ({
-    ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { team: name, ...labels } } },
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name, labels: { team: name, ...labels } },
   });
   const policy = (spec: object, team = 'a') => ({
-    ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'PriorityPolicy', metadata: { name: 'p' } },
+    apiVersion: 'plimsoll.dev/v1alpha1',
+    kind: 'PriorityPolicy',
+    metadata: { name: 'p' },
     spec: { namespaceSelector: { matchLabels: { team } }, preemption: 'Never', ...spec },
   });
 
@@ -36,8 +40,11 @@ describe("kube-scheduler's own preemption, where pods wait in queues", () => {
   });
 
   const pod = (namespace: string, name: string, spec: object = {}, labels: object = {}, phase = 'Running') => ({
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name, labels } },
-    ...{ spec: { containers: [], ...spec }, status: { phase } },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace, name, labels },
+    spec: { containers: [], ...spec },
+    status: { phase },
   });
   const extender = (component: string, phase?: string) =>
     pod(

@@ -9,19 +9,22 @@ const NOW = Date.parse(TAKEN_AT);
 describe('quotas and what the nodes have (S3-12)', () => {
   const nodes = EXAMPLE_CLUSTER.filter((each) => 'kind' in each && each.kind === 'Node');
   const priorityClass = (name: string, value: number) => ({
-    ...{ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value },
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: { name },
+    value,
   });
   const quota = (name: string, className: string, hard: object) => ({
-    ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'PriorityQuota', metadata: { name } },
+    apiVersion: 'plimsoll.dev/v1alpha1',
+    kind: 'PriorityQuota',
+    metadata: { name },
     spec: { priorityClassNames: [className], hard },
   });
   const resourceQuota = (namespace: string, className: string, hard: object) => ({
-    ...{
-      apiVersion: 'v1',
-      kind: 'ResourceQuota',
-      metadata: { namespace, name: 'by-class' },
-      status: { hard, used: {} },
-    },
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { namespace, name: 'by-class' },
+    status: { hard, used: {} },
     spec: {
       scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: [className] }] },
     },

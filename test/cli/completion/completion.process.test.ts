@@ -10,18 +10,21 @@ const folder = folderWith({
 chmodSync(`${folder}/plimsoll`, 0o755);
 
 const CHECK_FLAGS = [
-  ...['--pre-install', '--wait', '-o', '--output', '-f', '--filename'],
-  ...[
-    '--sort-by',
-    '--no-headers',
-    '--kubeconfig',
-    '--context',
-    '--as',
-    '--as-group',
-    '--request-timeout',
-    '-h',
-    '--help',
-  ],
+  '--pre-install',
+  '--wait',
+  '-o',
+  '--output',
+  '-f',
+  '--filename',
+  '--sort-by',
+  '--no-headers',
+  '--kubeconfig',
+  '--context',
+  '--as',
+  '--as-group',
+  '--request-timeout',
+  '-h',
+  '--help',
 ];
 
 /** Completes in a bash that has read the script, as the key does. */

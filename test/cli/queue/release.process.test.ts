@@ -32,7 +32,9 @@ describe('plimsoll queue release', () => {
 
   test('a dry run takes no gate off', async () => {
     expect(await release('-n', 'bank', '--dry-run=client')).toEqual({
-      ...{ code: 0, stdout: 'pod/also released in namespace bank (dry run)\n', stderr: '' },
+      code: 0,
+      stdout: 'pod/also released in namespace bank (dry run)\n',
+      stderr: '',
     });
     expect(await gatesOf('bank', 'also')).toEqual([GATE]);
   });
@@ -56,7 +58,8 @@ describe('plimsoll queue release', () => {
 
   test('of one namespace or of all, not both', async () => {
     expect(await release('-A', '-n', 'shop')).toMatchObject({
-      ...{ code: 2, stderr: "error: '--namespace' and '--all-namespaces' exclude each other\n" },
+      code: 2,
+      stderr: "error: '--namespace' and '--all-namespaces' exclude each other\n",
     });
   });
 });

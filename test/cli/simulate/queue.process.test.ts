@@ -45,7 +45,9 @@ function tiedTo(node: string): object {
 
 const DAEMON_SET = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'logs', uid: 'u', controller: true };
 const plain = (name: string, spec: object = {}): object => ({
-  ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name } },
+  apiVersion: 'plimsoll.dev/v1alpha1',
+  kind: 'Queue',
+  metadata: { name },
   spec: { namespaceSelector: { matchLabels: { team: name } }, ...spec },
 });
 
@@ -77,7 +79,8 @@ const folder = folderWith({
     waiting,
   ]),
   'released.json': takenList([
-    ...[{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'research' } }, ...QUEUE_CLUSTER.slice(4, 6)],
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'research' } },
+    ...QUEUE_CLUSTER.slice(4, 6),
     { ...waiting, spec: { schedulingGates: [{ name: 'plimsoll.dev/queue' }] } },
   ]),
   'queues.json': takenList(EXAMPLE_QUEUES),

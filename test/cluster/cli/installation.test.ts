@@ -53,7 +53,9 @@ describe.skipIf(why !== undefined)(`the commands about an installation${why ?? '
     const { code, findings } = await check('--pre-install');
     expect(code).toBe(0);
     expect(findings.map(({ level, subject }) => `${level} ${subject}`)).toEqual([
-      ...['OK version', 'OK admission', 'OK caller'],
+      'OK version',
+      'OK admission',
+      'OK caller',
     ]);
   }, 60_000);
 

@@ -30,7 +30,10 @@ describe.skipIf(why !== undefined)(`a release${why ?? ''}`, { timeout: WITHIN_MS
     await makeBaseImages(buildah, [BASE], path('bases'));
     await buildah('push', '--quiet', BASE, `oci:${path('base')}:1`);
     digest = await makeRelease(path('release'), {
-      ...{ version: '0.1.0', source: readSource(), repository: 'registry.test/plimsoll', builder: 'https://test' },
+      version: '0.1.0',
+      source: readSource(),
+      repository: 'registry.test/plimsoll',
+      builder: 'https://test',
       // The Node of this machine, for its own architecture.
       node: { amd64: { content: readFileSync(process.execPath), packageName: 'node', sha512: '' } },
       base: path('base'),

@@ -71,8 +71,13 @@ async function rendered(values: readonly string[]): Promise<readonly unknown[]> 
 
 function template(values: readonly string[]): ReturnType<typeof helm> {
   return helm([
-    ...['template', 'plimsoll', CHART, '--namespace', 'default'],
-    ...['--api-versions', 'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy'],
+    'template',
+    'plimsoll',
+    CHART,
+    '--namespace',
+    'default',
+    '--api-versions',
+    'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy',
     ...values.flatMap((value) => ['--set-json', value]),
   ]);
 }

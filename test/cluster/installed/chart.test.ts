@@ -43,8 +43,14 @@ describe.skipIf(why !== undefined)(`the Helm chart${why ?? ''}`, () => {
 
   test.each(Object.entries(OVERLAYS))('gives what kustomize makes of deploy/%s', async (folder, values) => {
     const answer = await helm([
-      ...['template', 'plimsoll', CHART, '--namespace', 'default', '--skip-tests'],
-      ...['--api-versions', 'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy'],
+      'template',
+      'plimsoll',
+      CHART,
+      '--namespace',
+      'default',
+      '--skip-tests',
+      '--api-versions',
+      'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy',
       ...flagsOf(folder, values),
     ]);
     expect(answer).toMatchObject({ status: 0 });

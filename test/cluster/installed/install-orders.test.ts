@@ -58,7 +58,8 @@ describe.skipIf(why !== undefined)(`in whatever order Plimsoll comes and goes${w
   const files: Readonly<Record<Exclude<Part, 'webhook'>, readonly string[]>> = {
     definitions: ['-k', `${DEPLOY}crds`],
     policies: [
-      ...['-f', `${DEPLOY}base/webhook/admission-policies.yaml`],
+      '-f',
+      `${DEPLOY}base/webhook/admission-policies.yaml`,
       ...(servesMutatingPolicies(process.env)
         ? ['-f', `${DEPLOY}components/api-server-defaults/mutating-policy.yaml`]
         : []),

@@ -88,8 +88,13 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with ku
   );
 
   test.each([
-    ...['enforce', 'high-availability', 'rules-only', 'second-scheduler', 'control-plane-extender'],
-    ...['dashboard', 'without-agent'],
+    'enforce',
+    'high-availability',
+    'rules-only',
+    'second-scheduler',
+    'control-plane-extender',
+    'dashboard',
+    'without-agent',
     ...(servesMutatingPolicies(process.env) ? ['admission-both', 'admission-in-process'] : []),
   ])('the API server takes deploy/overlays/%s, every field of it', { timeout: WITHIN_MS }, async (overlay) => {
     await kubectl(...APPLY, '--dry-run=server', '-k', `${DEPLOY}overlays/${overlay}`);

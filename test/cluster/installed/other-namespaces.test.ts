@@ -40,7 +40,9 @@ describe.skipIf(why !== undefined || !servesMutatingPolicies(process.env))(`in o
     await send('/api/v1/namespaces', { metadata: { name: 'governed' } });
     await send(PRIORITY_CLASSES, { metadata: { name: 'usual' }, value: -1_000 });
     await send(POLICIES, {
-      ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'PriorityPolicy', metadata: { name: 'usual' } },
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'PriorityPolicy',
+      metadata: { name: 'usual' },
       spec: {
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'governed' } },
         defaultPriorityClassName: 'usual',

@@ -16,9 +16,15 @@ const SERVER_SIDE = ['apply', '--server-side'];
 const MANAGERS = ['argocd-controller', 'kustomize-controller'];
 const WITHIN_MS = 240_000;
 const OVERLAYS = [
-  ...['base', 'overlays/second-scheduler', 'overlays/control-plane-extender'],
-  ...['overlays/node-controller', 'overlays/disruption-record', 'overlays/queues', 'overlays/rescheduling'],
-  ...['overlays/dashboard', 'overlays/admission-both'],
+  'base',
+  'overlays/second-scheduler',
+  'overlays/control-plane-extender',
+  'overlays/node-controller',
+  'overlays/disruption-record',
+  'overlays/queues',
+  'overlays/rescheduling',
+  'overlays/dashboard',
+  'overlays/admission-both',
 ];
 
 interface Manifest {

@@ -59,7 +59,8 @@ describe.skipIf(why !== undefined || !servesMutatingPolicies(process.env))(`swit
     await post('/api/v1/namespaces', { metadata: { name: GOVERNED } });
     await post(PRIORITY_CLASSES, { metadata: { name: CLASS }, value: -1_000 });
     await post(POLICIES, {
-      ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'PriorityPolicy' },
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'PriorityPolicy',
       metadata: { name: CLASS },
       spec: SPEC,
     });

@@ -48,7 +48,10 @@ export async function startRecordingServers(): Promise<RecordingServers> {
   const proxy = startProxy(tunnels);
   const [https, http, proxyPort] = await Promise.all([listen(secure), listen(plain), listen(proxy)]);
   return {
-    ...{ https, http, proxy: proxyPort, ca: authority.certPem },
+    https,
+    http,
+    proxy: proxyPort,
+    ca: authority.certPem,
     otherCa: createAuthority({ commonName: 'other', days: 1, now }).certPem,
     clients: { jane: issue('jane'), robot: issue('robot') },
     take: () => requests.splice(0),

@@ -93,8 +93,14 @@ describe.skipIf(why !== undefined)(`an owner whose pods node-0 evicts${why ?? ''
     const because = { code: 'HardThresholdMet', text: 'short of memory' };
     const texts = { reason: 'x', message: 'x', lastTransitionTime: now };
     const evictions = evictedOwners.map((owner) => ({
-      ...{ pod: 'default/gone', uid: `gone-${owner}`, owner: `default/ReplicaSet/${owner}` },
-      ...{ signal: 'memory.available', stage: 'severe', outcome: 'evicted', requestedAt: now, because },
+      pod: 'default/gone',
+      uid: `gone-${owner}`,
+      owner: `default/ReplicaSet/${owner}`,
+      signal: 'memory.available',
+      stage: 'severe',
+      outcome: 'evicted',
+      requestedAt: now,
+      because,
     }));
     const conditions = [{ type: 'Memory', status: memory, ...texts }];
     const status = { observedAt: now, mode: 'Enforce', conditions, evictions };
@@ -128,7 +134,10 @@ describe.skipIf(why !== undefined)(`an owner whose pods node-0 evicts${why ?? ''
     const modes = ['--extender=Off', '--nodes-avoidance=Enforce', '--nodes-taints=Enforce'];
     controller = await startSchedulerProcess(kubeconfig, 0, [...modes, '--nodes-transition-seconds=0']);
     webhook = await startInstalledWebhook({
-      ...{ folder: cluster.folder, client: admin, connection, failurePolicy: 'Ignore' },
+      folder: cluster.folder,
+      client: admin,
+      connection,
+      failurePolicy: 'Ignore',
     });
     await report('node-0', 'False', ['web']);
     await untilAvoided('web', ['node-0']);

@@ -79,16 +79,21 @@ export const BY_DEFAULT: Readonly<Record<string, ChoiceCase>> = {
   },
   'S0-5: a node that needs no victim is preferred': {
     // kube-scheduler alone would take the emptiest node, whose room is not to be had.
-    ...{ given: on([[running('low', 0, 10)], [running('equal', 10, 9)], []], pending(1)), setAside: 'node-3' },
-    ...{ node: 'node-2', gone: [] },
+    given: on([[running('low', 0, 10)], [running('equal', 10, 9)], []], pending(1)),
+    setAside: 'node-3',
+    node: 'node-2',
+    gone: [],
   },
   'S0-6: a node without a violated budget is preferred to lower victims': {
     given: besideSpared([[running('lowest', 1, 5)], [running('low', 9, 5)]], pending(5)),
-    ...{ budgeted: ['lowest'], node: 'node-2', gone: ['low'] },
+    budgeted: ['lowest'],
+    node: 'node-2',
+    gone: ['low'],
   },
   'S0-6: then the lowest highest victim, even if there are more': {
     given: besideSpared([[running('a', 4, 2), running('b', 4, 3)], [running('high', 5, 5)]], pending(5)),
-    ...{ node: 'node-1', gone: ['a', 'b'] },
+    node: 'node-1',
+    gone: ['a', 'b'],
   },
   'S0-6: then the lowest sum of priorities': {
     given: besideSpared(
@@ -98,7 +103,8 @@ export const BY_DEFAULT: Readonly<Record<string, ChoiceCase>> = {
       ],
       pending(5),
     ),
-    ...{ node: 'node-1', gone: ['a', 'b'] },
+    node: 'node-1',
+    gone: ['a', 'b'],
   },
   'S0-6: and of equal priorities the fewest victims': {
     given: besideSpared(
@@ -108,26 +114,30 @@ export const BY_DEFAULT: Readonly<Record<string, ChoiceCase>> = {
       ],
       pending(5),
     ),
-    ...{ node: 'node-2', gone: ['d', 'e'] },
+    node: 'node-2',
+    gone: ['d', 'e'],
   },
   'S0-6: then the pod that started last': {
     given: besideSpared([[running('old', 1, 5)], [running('young', 1, 5)]], pending(5)),
-    ...{ started: ['old', 'young'], node: 'node-2', gone: ['young'] },
+    started: ['old', 'young'],
+    node: 'node-2',
+    gone: ['young'],
   },
   'S0-9: a covered pod goes where every choice breaks a budget': {
-    ...{
-      given: besideSpared([[running('covered', 1, 5)]], pending(5)),
-      budgeted: ['covered'],
-      node: 'node-1',
-      gone: ['covered'],
-    },
+    given: besideSpared([[running('covered', 1, 5)]], pending(5)),
+    budgeted: ['covered'],
+    node: 'node-1',
+    gone: ['covered'],
   },
   'S0-10: no pod goes that need not, even if lower ones stay': {
-    ...{ given: seed('s0-10', spared(3)), node: 'node-1', gone: ['r2'] },
+    given: seed('s0-10', spared(3)),
+    node: 'node-1',
+    gone: ['r2'],
   },
   'S0-12: a pod that requests nothing stays': {
     given: on([[running('nothing', 0, 0), running('low', 1, 5), spared(5)]], pending(5)),
-    ...{ node: 'node-1', gone: ['low'] },
+    node: 'node-1',
+    gone: ['low'],
   },
   'S0-14: what is free of each resource counts': {
     given: on(
@@ -140,39 +150,52 @@ export const BY_DEFAULT: Readonly<Record<string, ChoiceCase>> = {
       ],
       pending(1, { memoryRequest: '2Gi' }),
     ),
-    ...{ started: ['memory', 'cpu'], node: 'node-1', gone: ['memory'] },
+    started: ['memory', 'cpu'],
+    node: 'node-1',
+    gone: ['memory'],
   },
   'S0-31: a Burstable pod stays where a Guaranteed one of lower priority comes': {
-    ...{ given: seed('s0-31', spared(6)), gone: [] },
+    given: seed('s0-31', spared(6)),
+    gone: [],
   },
   'S0-8: the QoS class changes nothing': {
-    ...{
-      given: on([[...TWO.map((each) => ({ ...each, request: 3 })), spared(3)]], pending(4)),
-      started: ['burstable', 'guaranteed'],
-      node: 'node-1',
-      gone: ['guaranteed'],
-    },
+    given: on([[...TWO.map((each) => ({ ...each, request: 3 })), spared(3)]], pending(4)),
+    started: ['burstable', 'guaranteed'],
+    node: 'node-1',
+    gone: ['guaranteed'],
   },
   'S3-34: two low pods go rather than a higher one': {
-    ...{ given: seed('s3-34', spared(0, { memoryRequest: '2G' })), node: 'node-1', gone: ['low-1', 'low-2'] },
+    given: seed('s3-34', spared(0, { memoryRequest: '2G' })),
+    node: 'node-1',
+    gone: ['low-1', 'low-2'],
   },
 };
 
 /** With `budgets: Hard`, `tieBreak: qos` and `usageAware`. */
 export const BY_OPTION: Readonly<Record<string, ChoiceCase>> = {
   'S0-8: of equal priorities Burstable goes before Guaranteed': {
-    ...{ given: on([TWO], pending(5)), started: ['burstable', 'guaranteed'], node: 'node-1', gone: ['burstable'] },
+    given: on([TWO], pending(5)),
+    started: ['burstable', 'guaranteed'],
+    node: 'node-1',
+    gone: ['burstable'],
   },
   'S0-8: and BestEffort before both': {
     given: { ...on([EQUALS], pending(0)), nodes: [{ name: 'node-1', capacity: 10, ...MEMORY, pods: 3 }] },
-    ...{ started: ['best-effort', 'burstable', 'guaranteed'], node: 'node-1', gone: ['best-effort'] },
+    started: ['best-effort', 'burstable', 'guaranteed'],
+    node: 'node-1',
+    gone: ['best-effort'],
   },
   'S0-31: a Burstable pod stays also where the extender chooses': { given: seed('s0-31', spared(6)), gone: [] },
   'S0-9: a covered pod stays where every choice breaks a budget': {
-    ...{ given: on([[running('covered', 1, 10)]], pending(5)), budgeted: ['covered'], gone: [] },
+    given: on([[running('covered', 1, 10)]], pending(5)),
+    budgeted: ['covered'],
+    gone: [],
   },
   'S0-11: what a victim uses beyond its request is no room': {
     given: on([PORTIONS], pending(4)),
-    ...{ started: ['a', 'b', 'c', 'd', 'e'], overRequest: ['a'], node: 'node-1', gone: ['a', 'e'] },
+    started: ['a', 'b', 'c', 'd', 'e'],
+    overRequest: ['a'],
+    node: 'node-1',
+    gone: ['a', 'e'],
   },
 };

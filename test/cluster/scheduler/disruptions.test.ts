@@ -66,7 +66,10 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
     await eventually(async () => {
       expect(await recordOf('victim')).toMatchObject({
         spec: {
-          ...{ cause: 'Preemption', node: 'node-0', priorityClassName: 'low', priority: 10 },
+          cause: 'Preemption',
+          node: 'node-0',
+          priorityClassName: 'low',
+          priority: 10,
           madeRoomFor: { uid, pod: 'preemptor', priorityClassName: 'high', priority: 1_000, nominatedNode: 'node-0' },
         },
         status: { placedOn: 'node-0' },
@@ -115,7 +118,10 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
     const uid = await create('secret', { ...asking(WHOLE), ...onlyOn('node-4'), priorityClassName: 'high' });
     const record = await eventually(() => recordOf('tenant', 'other'), PATIENCE_MS);
     expect(at(record, 'spec.madeRoomFor')).toEqual({
-      ...{ uid, priorityClassName: 'high', priority: 1_000, nominatedNode: 'node-4' },
+      uid,
+      priorityClassName: 'high',
+      priority: 1_000,
+      nominatedNode: 'node-4',
     });
     expect(JSON.stringify(record)).not.toContain('secret');
   }, 60_000);
@@ -150,8 +156,12 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
     const taints = [{ key: 'test.plimsoll.dev/gone', effect: 'NoExecute' }];
     await send('PATCH', '/api/v1/nodes/node-5', { spec: { taints } });
     for (const [name, expected] of Object.entries({
-      ...{ deleted: 'Deletion', asked: 'Unknown', drained: 'Drain', tainted: 'Taint' },
-      ...{ short: 'KubeletEviction', killed: 'OOMKill' },
+      deleted: 'Deletion',
+      asked: 'Unknown',
+      drained: 'Drain',
+      tainted: 'Taint',
+      short: 'KubeletEviction',
+      killed: 'OOMKill',
     }))
       await cause(name, expected);
   }, 60_000);
@@ -167,7 +177,12 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
     const now = new Date().toISOString();
     const until = new Date(Date.now() + 600_000).toISOString();
     const evictions = Object.entries(uids).map(([name, uid]) => ({
-      ...{ pod: `default/${name}`, uid, signal: 'memory.available', outcome: 'evicted', requestedAt: now, because },
+      pod: `default/${name}`,
+      uid,
+      signal: 'memory.available',
+      outcome: 'evicted',
+      requestedAt: now,
+      because,
     }));
     const kept = { namespace: 'default', kind: owner.kind, name: owner.name, uid: owner.uid };
     await pressure({ spec: { avoid: [{ owner: kept, until, cause: 'by hand', hard: false }] } });

@@ -40,11 +40,13 @@ function ofMetadata(path: string, refusal: string): Readonly<Record<keyof typeof
 type Refused = Change & { readonly refusal: string };
 
 const ofSpec = (spec: object): Refused => ({
-  ...{ path: NODE, body: { spec } },
+  path: NODE,
+  body: { spec },
   refusal: 'the node controller may change only the taints in the spec of a node',
 });
 const addsTaint = (...taints: readonly object[]): Refused => ({
-  ...{ path: NODE, body: { spec: { taints } } },
+  path: NODE,
+  body: { spec: { taints } },
   refusal:
     'the node controller may add only taints with its own keys (plimsoll.dev/…-pressure) and the effect NoSchedule',
 });
@@ -53,7 +55,8 @@ const ofConditions = (condition: object): Refused => ({
   refusal: 'the node controller may change only its own conditions (plimsoll.dev/…Contention)',
 });
 const ofStatus = (status: object): Refused => ({
-  ...{ path: NODE_STATUS, body: { status } },
+  path: NODE_STATUS,
+  body: { status },
   refusal: 'the node controller may change only the conditions in the status of a node',
 });
 const NODE_METADATA = 'the node controller may not change the metadata of a node';
@@ -74,11 +77,13 @@ export const FORBIDDEN_CHANGES = {
     'sets the ranges of pod addresses': ofSpec({ podCIDR: '10.9.0.0/24', podCIDRs: ['10.9.0.0/24'] }),
     'adds its own taint with the effect NoExecute': addsTaint(FOREIGN_TAINT, { key: OWN_TAINT, effect: 'NoExecute' }),
     'adds its own taint with the effect PreferNoSchedule': addsTaint(FOREIGN_TAINT, {
-      ...{ key: OWN_TAINT, effect: 'PreferNoSchedule' },
+      key: OWN_TAINT,
+      effect: 'PreferNoSchedule',
     }),
     'adds a taint with another key': addsTaint(FOREIGN_TAINT, { key: 'plimsoll.dev/other', effect: 'NoSchedule' }),
     "adds Kubernetes' own taint of a lost node": addsTaint(FOREIGN_TAINT, {
-      ...{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' },
+      key: 'node.kubernetes.io/unreachable',
+      effect: 'NoExecute',
     }),
     "turns another controller's taint into NoExecute": addsTaint({ ...FOREIGN_TAINT, effect: 'NoExecute' }),
     "removes another controller's taint": {
@@ -93,7 +98,8 @@ export const FORBIDDEN_CHANGES = {
     "removes the kubelet's condition": ofConditions({ $patch: 'delete', type: 'Ready' }),
     'adds a condition of another type': ofConditions({ type: 'plimsoll.dev/Other', status: 'True' }),
     "adds the kubelet's condition of the same family": ofConditions({
-      ...{ type: PRESSURE_CONDITIONS.memory.replace('plimsoll.dev/', ''), status: 'True' },
+      type: PRESSURE_CONDITIONS.memory.replace('plimsoll.dev/', ''),
+      status: 'True',
     }),
     'changes what pods may use': ofStatus({ allocatable: { cpu: '1' } }),
     'adds a resource': ofStatus({ capacity: { 'example.com/device': '1' } }),
@@ -110,7 +116,8 @@ export const FUTURE_FIELD = {
   refusal: 'the node controller may change only the avoid list in the spec of a NodePressure',
   definition: [
     {
-      ...{ op: 'add', path: '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/future' },
+      op: 'add',
+      path: '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/future',
       value: { type: 'string' },
     },
   ],

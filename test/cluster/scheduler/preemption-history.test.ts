@@ -4,11 +4,14 @@ import { needlessPreemptions, type PodEvent } from './preemption-history.ts';
 
 const NODES = ['n0', 'n1'].map((name) => buildNode({ name, allocatable: { cpu: '4' } }));
 const created = (name: string, priority: number, more: Partial<PodFields> = {}): PodEvent => ({
-  ...{ kind: 'created', pod: buildPod({ name, priority, requests: { cpu: '4' }, ...more }) },
+  kind: 'created',
+  pod: buildPod({ name, priority, requests: { cpu: '4' }, ...more }),
 });
 const bound = (name: string, node: string): PodEvent => ({ kind: 'bound', pod: `default/${name}`, node });
 const removed = (name: string, isPreemption = true): PodEvent => ({
-  ...{ kind: 'removed', pod: `default/${name}`, isPreemption },
+  kind: 'removed',
+  pod: `default/${name}`,
+  isPreemption,
 });
 const FULL = [created('a', 0, { node: 'n0' }), created('b', 5, { node: 'n1' })];
 

@@ -19,7 +19,9 @@ const because = { code: 'x', text: 'x' };
 /** An owner that no pod has; by its score a test sees that the extender knows the NodePressure. */
 export const MARKER = {
   owner: { namespace: 'default', kind: 'ReplicaSet', name: 'marker' },
-  ...{ until: END_OF_TIME, cause: 'by hand', hard: false },
+  until: END_OF_TIME,
+  cause: 'by hand',
+  hard: false,
 };
 
 /** The status of a node with these conditions, as an agent in mode Enforce writes it. */
@@ -63,7 +65,9 @@ export const PRESSURES_BY_HAND: Readonly<Record<string, PressureByHand>> = {
     ...reported(now, 'False'),
     avoid: range(63).map((index) => ({
       owner: { namespace: 'default', kind: 'ReplicaSet', name: `nobody-${index}` },
-      ...{ until: END_OF_TIME, cause: 'x'.repeat(1_024), hard: true },
+      until: END_OF_TIME,
+      cause: 'x'.repeat(1_024),
+      hard: true,
     })),
   }),
 };

@@ -144,18 +144,16 @@ export function reschedulingScene(
   }
 
   return {
-    ...{
-      send,
-      startAs,
-      pods,
-      goneFrom,
-      createReplicas,
-      countReadyReplicas,
-      createPolicy,
-      changePolicy,
-      statusOf,
-      records,
-    },
+    send,
+    startAs,
+    pods,
+    goneFrom,
+    createReplicas,
+    countReadyReplicas,
+    createPolicy,
+    changePolicy,
+    statusOf,
+    records,
     signal: ended.signal,
   };
 }

@@ -79,8 +79,11 @@ describe.skipIf(why !== undefined)(`preemption, then memory pressure, with exten
     for (const { name } of given.running) await stage.run(name);
     await untilKnown({ admin: own().admin, port }, stage.nodeName('node-1'));
     const spec = {
-      ...{ mode: 'Enforce', nodeSelector: { matchLabels: { example: id } }, ranking: { preset: PRESETS[order] } },
-      ...{ evictionHard: { 'memory.available': '100Mi' }, avoidFor: '60s' },
+      mode: 'Enforce',
+      nodeSelector: { matchLabels: { example: id } },
+      ranking: { preset: PRESETS[order] },
+      evictionHard: { 'memory.available': '100Mi' },
+      avoidFor: '60s',
     };
     const body = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressurePolicy', metadata: { name: id }, spec };
     expect(await own().admin.request({ method: 'POST', path: POLICIES, body })).toMatchObject({ kind: 'ok' });

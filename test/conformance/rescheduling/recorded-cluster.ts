@@ -126,7 +126,11 @@ function wirePod(pod: RecordedPod): object {
   const isRunning = phase === 'Running';
   return {
     metadata: {
-      ...{ namespace, name, uid, labels, annotations },
+      namespace,
+      name,
+      uid,
+      labels,
+      annotations,
       ...(owner && { ownerReferences: [{ apiVersion: 'apps/v1', controller: true, ...owner }] }),
       ...(pod.terminating === true && { deletionTimestamp: startTime, deletionGracePeriodSeconds: 30 }),
     },

@@ -32,7 +32,10 @@ describe('nodePolicyViews', () => {
   test('the policy with the highest order stands first, with thresholds and what it sets otherwise', () => {
     const [first, second] = views({ a: 'batch', b: 'all', c: 'all' });
     expect([first?.name, first?.governs, second?.name, second?.governs, second?.nodes]).toEqual([
-      ...['batch', 1, 'all', 2],
+      'batch',
+      1,
+      'all',
+      2,
       ['b', 'c'],
     ]);
     expect(first?.thresholds.slice(0, 2)).toEqual([
@@ -46,8 +49,13 @@ describe('nodePolicyViews', () => {
         heldBy: [],
       },
       {
-        ...{ signal: 'memory.available', kind: 'soft', least: '1.5Gi', gracePeriodSeconds: 90 },
-        ...{ mode: 'Enforce', state: '', heldBy: [] },
+        signal: 'memory.available',
+        kind: 'soft',
+        least: '1.5Gi',
+        gracePeriodSeconds: 90,
+        mode: 'Enforce',
+        state: '',
+        heldBy: [],
       },
     ]);
     expect(first?.differs).toEqual([

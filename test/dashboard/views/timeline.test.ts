@@ -150,8 +150,15 @@ describe('the timeline', () => {
     ['invented', 'removal'],
   ])('a record of cause %s is an entry %s', (cause, kind) => {
     expect(record(cause, { requestedBy: 'kube-scheduler' })).toMatchObject({
-      ...{ at: Date.parse(AT), kind, about: 'Pod team-b/hog', namespace: 'team-b', node: 'node-1', count: 3 },
-      ...{ why: 'made room for class high', from: 'kube-scheduler', isDryRun: false },
+      at: Date.parse(AT),
+      kind,
+      about: 'Pod team-b/hog',
+      namespace: 'team-b',
+      node: 'node-1',
+      count: 3,
+      why: 'made room for class high',
+      from: 'kube-scheduler',
+      isDryRun: false,
     });
   });
 

@@ -113,7 +113,9 @@ describe('the account of all removals', () => {
       await report(await debit(ended.signal), ended.signal);
       const limit = await getObject(sandbox.client, { resource: DISRUPTION_LIMITS, namespace, name: 'web' });
       expect(at(limit, 'object.status')).toMatchObject({
-        ...{ expectedPods: 3, podsUp: 0, minAvailable: 1 },
+        expectedPods: 3,
+        podsUp: 0,
+        minAvailable: 1,
         windows: [{ window: '1h', removed: 1, max: 2, left: 1 }],
         debits: [{ pod: 'a', cause: 'Deletion', component: 'Others' }],
       });
@@ -152,7 +154,9 @@ describe('the account of all removals', () => {
     const webhook = createDisruptionAccounts({ client: sandbox.client, clock, metrics: createMetrics('test') });
     const asked = { component: 'Others', caller: 'ann', kind: 'evict', isDryRun: false, pod: second } as const;
     expect(await webhook.debit({ ...asked, giveUpAt: clock.monotonic() + 5_000 })).toMatchObject({
-      ...{ kind: 'exceeded', key: 'owner/owner', most: 1 },
+      kind: 'exceeded',
+      key: 'owner/owner',
+      most: 1,
     });
   });
 });

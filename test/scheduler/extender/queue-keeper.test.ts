@@ -47,7 +47,11 @@ function world(queues: Queues = { giver: 2, taker: 0 }) {
     },
   };
   const keeper = createQueueKeeper({
-    ...{ snapshot, namespaces, queues: followed, isStale: () => isStale, amounts: new PodAmounts(templateOf) },
+    snapshot,
+    namespaces,
+    queues: followed,
+    isStale: () => isStale,
+    amounts: new PodAmounts(templateOf),
     clock: { now: () => 0, monotonic: () => now },
   });
   const rules = preemptionRules(RULES, { classes: fixedClasses([]), loops: loopsAfter(0), queues: keeper });
@@ -85,7 +89,13 @@ function world(queues: Queues = { giver: 2, taker: 0 }) {
   for (const [name, cpu] of Object.entries(queues)) queue(name, cpu);
   const sheet = () => sheetOf(snapshot.nodes.get('n0') as never);
   return {
-    ...{ see, goes, ask, manage, queue, rules, sheet },
+    see,
+    goes,
+    ask,
+    manage,
+    queue,
+    rules,
+    sheet,
     reads: () => reads,
     becomeStale: () => void (isStale = true),
     passMs: (ms: number) => void (now += ms),
@@ -97,7 +107,9 @@ function world(queues: Queues = { giver: 2, taker: 0 }) {
 
 const labelOf = (queue: string) => ({ 'plimsoll.dev/queue': queue });
 const giver = (name: string, cpu = 4, more: Partial<WatchedPod> = {}): WatchedPod => ({
-  ...{ name, cpu, labels: labelOf('giver') },
+  name,
+  cpu,
+  labels: labelOf('giver'),
   ...more,
 });
 

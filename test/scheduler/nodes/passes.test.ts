@@ -47,7 +47,9 @@ describe('the passes over nodes', () => {
     const nodeOf = (name: string) => readKnownNode({ metadata: { name }, spec: { taints: taints.get(name) } });
     const nodes = { values: () => [...pressures.keys()].map(nodeOf), get: nodeOf };
     const ports = {
-      ...{ client, clock, configuration },
+      client,
+      clock,
+      configuration,
       caches: { pressures: { values }, nodes, avoidFor },
       metrics: createNodeMetrics(createMetrics('scheduler')),
       log: { info: () => undefined, warn: () => undefined },

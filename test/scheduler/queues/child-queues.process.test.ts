@@ -46,7 +46,9 @@ describe('the leader of the queues, with templates', { timeout: TIMEOUT_MS }, ()
       }, TIMEOUT_MS);
       const made = await send('GET', `${QUEUES}/teams.${team}`);
       expect(at(made, 'spec')).toEqual({
-        ...{ parent: 'teams', weight: 1, max: { cpu: '2' } },
+        parent: 'teams',
+        weight: 1,
+        max: { cpu: '2' },
         preemption: { policy: 'Disabled', delay: '2m' },
       });
     }

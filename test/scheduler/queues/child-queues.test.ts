@@ -24,7 +24,9 @@ function madeQueue(emptySince: number, more: object = {}): object {
   const lastTransitionTime = new Date(emptySince).toISOString();
   return {
     metadata: {
-      ...{ name: 'teams.shop', uid: 'uid-shop', resourceVersion: '9' },
+      name: 'teams.shop',
+      uid: 'uid-shop',
+      resourceVersion: '9',
       labels: { 'app.kubernetes.io/managed-by': 'plimsoll-queues' },
       ...more,
     },
@@ -40,7 +42,9 @@ function stage(queues: readonly object[], answer: (request: KubeRequest) => Outc
   const state = { isHeld: true };
   const metrics = createMetrics('scheduler');
   const keep = createChildQueues({
-    ...{ client, clock, metrics: createQueueMetrics(metrics) },
+    client,
+    clock,
+    metrics: createQueueMetrics(metrics),
     log: createLog({ component: 'scheduler', level: 'silent', format: 'json' }),
     queues: () => queues.map((each) => valueOf(decodeStoredQueue(each))),
     term: { isHeld: () => state.isHeld },
@@ -138,7 +142,9 @@ describe('queues that the leader makes from templates', () => {
 describe('queues that were made from a template, after it has changed', () => {
   const made = (written: object | undefined, more: object = {}, spec: object = {}): object => ({
     metadata: {
-      ...{ name: 'teams.shop', uid: 'uid-shop', resourceVersion: '9' },
+      name: 'teams.shop',
+      uid: 'uid-shop',
+      resourceVersion: '9',
       labels: { 'app.kubernetes.io/managed-by': 'plimsoll-queues' },
       annotations: written && { 'plimsoll.dev/from-template': JSON.stringify(written) },
       ...more,
@@ -159,7 +165,8 @@ describe('queues that were made from a template, after it has changed', () => {
     ]);
     expect(requests[0]?.body).toEqual({
       metadata: {
-        ...{ uid: 'uid-shop', resourceVersion: '9' },
+        uid: 'uid-shop',
+        resourceVersion: '9',
         annotations: { 'plimsoll.dev/from-template': '{"weight":2,"max.cpu":"3"}' },
       },
       spec: { weight: 2, max: { cpu: '3', memory: null } },

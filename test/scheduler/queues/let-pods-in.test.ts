@@ -48,7 +48,10 @@ describe('letting pods in', () => {
     });
     const annotations = at(body, 'metadata.annotations') as Readonly<Record<string, string>>;
     expect(JSON.parse(annotations['plimsoll.dev/admitted'] ?? '')).toEqual({
-      ...{ queue: 'of-shop', application: 'shop/spark-1', mayPreempt: false, mayBePreempted: true },
+      queue: 'of-shop',
+      application: 'shop/spark-1',
+      mayPreempt: false,
+      mayBePreempted: true,
       at: '1970-01-01T00:16:40.000Z',
       decision: expect.any(String) as unknown,
     });

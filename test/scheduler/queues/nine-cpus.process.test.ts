@@ -10,8 +10,12 @@ const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';
 const PODS = '/api/v1/namespaces/shop/pods';
 const GATE = 'plimsoll.dev/queue';
 const FLAGS = [
-  ...['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off'],
-  ...['--queues=On', '--reclaim=Enforce', '--reclaim-by=Shares'],
+  '--extender=Off',
+  '--nodes-avoidance=Off',
+  '--nodes-taints=Off',
+  '--queues=On',
+  '--reclaim=Enforce',
+  '--reclaim-by=Shares',
 ];
 
 interface Amounts {

@@ -48,8 +48,19 @@ test('what the pod says is read from the pod', () => {
   const spec = { priorityClassName: 'high', preemptionPolicy: 'Never' };
   const [pod] = seen({ name: 'a', gates: [GATE, 'other'], labels, owners, spec, priority: 3, createdAt: 5 });
   expect(pod).toMatchObject({
-    ...{ uid: 'uid-a', namespace: 'shop', name: 'a', label: 'q', application: 'shop/web', owner: 'rs' },
-    ...{ className: 'high', neverPreempts: true, priority: 3, createdAt: 5_000, isMarkedOriginator: true },
-    ...{ otherGates: ['other'], isBound: false, unplaced: { uid: 'uid-a' } },
+    uid: 'uid-a',
+    namespace: 'shop',
+    name: 'a',
+    label: 'q',
+    application: 'shop/web',
+    owner: 'rs',
+    className: 'high',
+    neverPreempts: true,
+    priority: 3,
+    createdAt: 5_000,
+    isMarkedOriginator: true,
+    otherGates: ['other'],
+    isBound: false,
+    unplaced: { uid: 'uid-a' },
   });
 });

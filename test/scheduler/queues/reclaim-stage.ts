@@ -50,7 +50,13 @@ export function reclaimStage({ queues = twoQueues(), nodes, mode = 'Enforce', ov
   const leading = new AbortController();
   const metrics = createMetrics('scheduler');
   const reclaim = new Reclaim({
-    ...{ client, clock: manual, mode, overuse, pods: world.pods, snapshot: world.snapshot, leading: leading.signal },
+    client,
+    clock: manual,
+    mode,
+    overuse,
+    pods: world.pods,
+    snapshot: world.snapshot,
+    leading: leading.signal,
     log: logInto(said.lines),
     metrics: createQueueMetrics(metrics),
     events: { record: (event) => void said.events.push(event) },
@@ -60,7 +66,13 @@ export function reclaimStage({ queues = twoQueues(), nodes, mode = 'Enforce', ov
   const begin = () => reclaim.round(world.plan(mode === 'Enforce'), leading.signal);
   return {
     ...world,
-    ...{ manual, state, requests, metrics, reclaim, leading, begin },
+    manual,
+    state,
+    requests,
+    metrics,
+    reclaim,
+    leading,
+    begin,
     /** What it has sent and whom it has let in; what is told once is not told again. */
     told: (what: 'sent' | 'letIn' | 'events' | 'lines') => said[what].splice(0),
     /** A round after some time, with all that it sends. */

@@ -4,7 +4,9 @@ import { GATE, type WatchedPod } from '#test/shared/queues/queue-world.ts';
 import { fill, fullStage, GATED, HOUR, OK, reclaimStage, RUNNING, UNGATED } from './reclaim-stage.ts';
 
 const NO_BUDGET: Outcome<unknown> = {
-  ...{ kind: 'tooManyRequests', message: 'the budget needs 8 pods', status: 429 },
+  kind: 'tooManyRequests',
+  message: 'the budget needs 8 pods',
+  status: 429,
   details: { causes: [{ reason: 'DisruptionBudget', message: '', field: '' }], retryAfterSeconds: undefined },
 };
 
@@ -16,12 +18,14 @@ describe('what is sent', () => {
     const stage = fullStage(taker);
     expect(await stage.round()).toEqual(['set taker node-0', 'evict pod-0', 'evict pod-1']);
     const eviction = (name: string) => ({
-      ...{ method: 'POST', path: `/api/v1/namespaces/shop/pods/${name}/eviction` },
+      method: 'POST',
+      path: `/api/v1/namespaces/shop/pods/${name}/eviction`,
       body: { deleteOptions: { preconditions: { uid: `uid-${name}` } } },
     });
     expect(stage.requests).toMatchObject([
       {
-        ...{ method: 'PATCH', path: '/api/v1/namespaces/shop/pods/taker/status' },
+        method: 'PATCH',
+        path: '/api/v1/namespaces/shop/pods/taker/status',
         body: { metadata: { uid: 'uid-taker' }, status: { nominatedNodeName: 'node-0' } },
       },
       ...['pod-0', 'pod-1'].map(eviction),
@@ -205,7 +209,10 @@ test('the dry run says each decision once, and sends nothing', async () => {
     expect(text).toContain(`plimsoll_queue_reclaim_decisions_total{decision="${decision}",mode="DryRun"} ${count}\n`);
   expect(stage.told('lines')).toEqual([
     expect.objectContaining({
-      ...{ msg: 'Would reclaim room (dry run)', pod: 'shop/taker', queue: 'of-shop', node: 'node-0' },
+      msg: 'Would reclaim room (dry run)',
+      pod: 'shop/taker',
+      queue: 'of-shop',
+      node: 'node-0',
       victims: ['shop/pod-0', 'shop/pod-1'],
     }),
   ]);

@@ -41,7 +41,8 @@ describe('the scheduler process moves pods that fail', { timeout: TIMEOUT_MS }, 
     const containers = [{ name: 'main', image: 'i', resources: { requests: { cpu: '1', memory: '1Gi' } } }];
     const pod = await send('POST', PODS, { metadata, spec: { nodeName: node, containers } });
     const running = {
-      ...{ phase: 'Running', startTime: new Date(Date.now() - HOUR_MS).toISOString() },
+      phase: 'Running',
+      startTime: new Date(Date.now() - HOUR_MS).toISOString(),
       conditions: [{ type: 'Ready', status: 'True' }],
     };
     await send('PATCH', `${PODS}/${textAt(pod, 'metadata.name')}/status`, { status: { ...running, ...status } });
@@ -154,7 +155,8 @@ describe('the scheduler process moves pods that fail', { timeout: TIMEOUT_MS }, 
     await eventually(async () => expect(await avoided()).toContainEqual(['refused', 60]), PATIENCE_MS);
     await eventually(async () => {
       expect(await statusOf('refusals')).toMatchObject({
-        ...{ planned: 0, evicted: [] },
+        planned: 0,
+        evicted: [],
         keptAway: [{ owner: 'default/Rollout/refused', node: 'a' }],
       });
     }, PATIENCE_MS);

@@ -51,8 +51,15 @@ const policy = object(
 );
 const debit = fc.record(
   {
-    ...{ uid: fc.uuid(), pod: word, at: time, lapsesAt: time, component: fc.constantFrom(...COMPONENTS) },
-    ...{ rules: fc.array(word, { maxLength: 3 }), cause: fc.constantFrom(...CAUSES), caller: word, overran: word },
+    uid: fc.uuid(),
+    pod: word,
+    at: time,
+    lapsesAt: time,
+    component: fc.constantFrom(...COMPONENTS),
+    rules: fc.array(word, { maxLength: 3 }),
+    cause: fc.constantFrom(...CAUSES),
+    caller: word,
+    overran: word,
   },
   { requiredKeys: ['uid', 'pod', 'at', 'lapsesAt', 'component', 'rules'] },
 );

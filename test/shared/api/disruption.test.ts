@@ -14,7 +14,11 @@ const because = fc.record({
 });
 
 const preemptor = fc.record({
-  ...{ uid: name, pod: optional(name), priorityClassName: optional(name), priority, nominatedNode: name },
+  uid: name,
+  pod: optional(name),
+  priorityClassName: optional(name),
+  priority,
+  nominatedNode: name,
 });
 
 const disruptions: fc.Arbitrary<Disruption> = fc.record({
@@ -22,12 +26,18 @@ const disruptions: fc.Arbitrary<Disruption> = fc.record({
   name,
   spec: fc
     .record({
-      ...{ pod: name, podUid: name, node: name, priority, removedAt: instant, because },
+      pod: name,
+      podUid: name,
+      node: name,
+      priority,
+      removedAt: instant,
+      because,
       owner: optional(fc.record({ kind: name, name, uid: name })),
       priorityClassName: optional(name),
       classRule: optional(name),
       room: fc.tuple(fc.constantFrom(...CAUSES), optional(preemptor)),
-      ...{ requestedBy: optional(name), decision: optional(name) },
+      requestedBy: optional(name),
+      decision: optional(name),
       debited: optional(fc.record({ rules: fc.array(name, { maxLength: 3 }), overran: optional(name) })),
       ranked: fc.array(fc.record({ pod: optional(name), priority: optional(priority), code: name }), { maxLength: 10 }),
     })

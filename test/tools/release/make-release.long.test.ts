@@ -117,7 +117,12 @@ describe('a release', () => {
     expect(subjects.map(({ name }) => name)).toContain('install.yaml');
     const materials = at(statement, 'predicate.buildDefinition.resolvedDependencies') as readonly object[];
     expect(materials.map((each) => at(each, 'name'))).toEqual([
-      ...['source', 'package-lock.json', 'node', 'node', 'base image, amd64', 'base image, arm64'],
+      'source',
+      'package-lock.json',
+      'node',
+      'node',
+      'base image, amd64',
+      'base image, arm64',
     ]);
     expect(at(materials[0], 'digest')).toEqual({ gitCommit: 'c0ffee' });
   });

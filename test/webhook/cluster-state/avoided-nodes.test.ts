@@ -53,7 +53,10 @@ describe('createAvoidLookup', () => {
   async function start() {
     const log = createLog({ component: 'webhook', level: 'silent', format: 'json' });
     const lists = createAvoidLists({
-      ...{ client, clock: systemClock, random: () => 0.5, log },
+      client,
+      clock: systemClock,
+      random: () => 0.5,
+      log,
       metrics: createMetrics('webhook'),
     });
     const lookUp = createAvoidLookup(lists, { now: () => NOW });

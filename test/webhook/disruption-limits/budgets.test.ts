@@ -21,7 +21,9 @@ afterAll(async () => {
 async function respondWith(forbiddingBudgets: string): Promise<void> {
   await client.request({ method: 'DELETE', path: `${POLICIES}/plimsoll` });
   const body = {
-    ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'DisruptionPolicy', metadata: { name: 'plimsoll' } },
+    apiVersion: 'plimsoll.dev/v1alpha1',
+    kind: 'DisruptionPolicy',
+    metadata: { name: 'plimsoll' },
     spec: { forbiddingBudgets },
   };
   expect(await client.request({ method: 'POST', path: POLICIES, body })).toMatchObject({ kind: 'ok' });

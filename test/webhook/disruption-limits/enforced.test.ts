@@ -34,7 +34,10 @@ describe('limits of disruptions in namespaces that enforce them, and in others',
   async function limit(namespace: string, app: string, rate: object): Promise<void> {
     const spec = { selector: { matchLabels: { app } }, limits: [rate] };
     const answer = await send('POST', `${OURS}/${namespace}/disruptionlimits`, {
-      ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'DisruptionLimit', metadata: { name: app }, spec },
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'DisruptionLimit',
+      metadata: { name: app },
+      spec,
     });
     expect(answer.kind).toBe('ok');
   }
@@ -61,7 +64,9 @@ describe('limits of disruptions in namespaces that enforce them, and in others',
 
   const evict = (namespace: string, name: string) =>
     send('POST', `${CORE}/${namespace}/pods/${name}/eviction`, {
-      ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name, namespace },
     });
 
   async function debits(namespace: string): Promise<readonly unknown[]> {
@@ -101,7 +106,9 @@ describe('limits of disruptions in namespaces that enforce them, and in others',
     await limit(LIMITED, 'all', { max: 1, window: '1h' });
     const names = await Promise.all(Array.from({ length: 5 }, () => pod(LIMITED, 'all')));
     const deleted = await client.request({
-      ...{ method: 'DELETE', path: `${CORE}/${LIMITED}/pods`, query: { labelSelector: 'app=all' } },
+      method: 'DELETE',
+      path: `${CORE}/${LIMITED}/pods`,
+      query: { labelSelector: 'app=all' },
     });
     expect(deleted.kind).toBe('ok');
     await eventually(async () => {

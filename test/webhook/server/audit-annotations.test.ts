@@ -11,8 +11,15 @@ const refused = refuse(403, because('ClassNotAllowed', 'policy `p` does not allo
 const REFUSED = { decision: 'ClassNotAllowed', because: 'policy `p` does not allow it' };
 
 const CREATION: AdmissionRequest = {
-  ...{ uid: 'u', operation: 'CREATE', group: '', resource: 'pods', subresource: '', namespace: 'a', name: 'web' },
-  ...{ requester: { name: 'alice', groups: [] }, isDryRun: false },
+  uid: 'u',
+  operation: 'CREATE',
+  group: '',
+  resource: 'pods',
+  subresource: '',
+  namespace: 'a',
+  name: 'web',
+  requester: { name: 'alice', groups: [] },
+  isDryRun: false,
 };
 const DELETION: AdmissionRequest = { ...CREATION, operation: 'DELETE' };
 const COLLECTION: AdmissionRequest = { ...DELETION, name: '' };

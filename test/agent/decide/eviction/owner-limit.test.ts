@@ -18,13 +18,11 @@ const within: NodePod = { name: 'within', owner: 'within', requests: { memory: '
 
 function lost(count: number, change: Partial<PastEviction> = {}): readonly PastEviction[] {
   return Array.from({ length: count }, (_, index) => ({
-    ...{
-      at: NOW - HOUR_MS + 1 + index,
-      uid: `u${index}`,
-      namespace: 'other',
-      owner: LEAKING,
-      resource: 'memory' as const,
-    },
+    at: NOW - HOUR_MS + 1 + index,
+    uid: `u${index}`,
+    namespace: 'other',
+    owner: LEAKING,
+    resource: 'memory' as const,
     ...change,
   }));
 }
@@ -57,9 +55,21 @@ function result({
 /** Asked for at this moment and not answered yet. */
 function asking(change: Partial<InflightEviction>): InflightEviction {
   return {
-    ...{ uid: 'asked', namespace: 'default', name: 'asked', owner: LEAKING, signal: 'memory.available' },
-    ...{ stage: 'severe', mode: 'Enforce', phase: 'asking', requestedAt: NOW, graceSeconds: 1, expected: 0 },
-    ...{ shortage: undefined, othersUsed: 0, releasedAt: undefined, isShortened: false },
+    uid: 'asked',
+    namespace: 'default',
+    name: 'asked',
+    owner: LEAKING,
+    signal: 'memory.available',
+    stage: 'severe',
+    mode: 'Enforce',
+    phase: 'asking',
+    requestedAt: NOW,
+    graceSeconds: 1,
+    expected: 0,
+    shortage: undefined,
+    othersUsed: 0,
+    releasedAt: undefined,
+    isShortened: false,
     ...change,
   };
 }
@@ -133,7 +143,10 @@ describe('an owner whose pods are evicted again and again', () => {
 
   test('has its pods counted that go at the same moment', () => {
     const siblings = [1, 2, 3, 4].map((index) => ({
-      ...{ ...leaking, name: `leaking-${index}`, requests: { memory: '10Mi' }, usageMiB: 20 + 5 * index },
+      ...leaking,
+      name: `leaking-${index}`,
+      requests: { memory: '10Mi' },
+      usageMiB: 20 + 5 * index,
     }));
     const given = { pods: siblings, rules: { limits: LIMITS }, availableMiB: 1 };
     expect(whoGoes(given)).toEqual(['leaking-4', 'leaking-3', 'leaking-2']);

@@ -14,7 +14,11 @@ import { type Moment, runEpisode } from '#test/agent/decide/episode.ts';
 const LIMITS = { concurrent: 1, perMinute: 99, perTenMinutes: 99, perNamespacePerTenMinutes: 99 };
 const BUDGET: AttemptOutcome = { kind: 'tooManyRequests', cause: 'budget', message: 'm', retryAfterSeconds: undefined };
 const others: readonly NodePod[] = ['q0', 'q1', 'q2'].map((name) => ({
-  ...{ name, owner: name, priority: 1000, requests: { memory: '100Mi' }, usageMiB: 110 },
+  name,
+  owner: name,
+  priority: 1000,
+  requests: { memory: '100Mi' },
+  usageMiB: 110,
 }));
 
 interface Leak {

@@ -28,7 +28,9 @@ function run({ pods, rules, snapshot, outcome, availableMiB = 10 }: Case) {
   const times = availableMiB < 100 ? [] : [-30_000];
   const every100ms = Array.from({ length: 20 }, (_, index) => index * 100);
   const moments: readonly Moment[] = [...times, ...every100ms].map((now) => ({
-    ...{ now, availableMiB, pods },
+    now,
+    availableMiB,
+    pods,
     ...(snapshot === undefined ? {} : { snapshot }),
     ...(outcome === undefined ? {} : { outcome }),
   }));

@@ -29,7 +29,11 @@ interface Case {
 
 function whoGoes({ pods, availableMiB = 50, fillRate = 0, rules, past = 0 }: Case): readonly string[] {
   const evicted = Array.from({ length: past }, (_, index) => ({
-    ...{ at: NOW - 30_000, uid: `past-${index}`, namespace: 'default', owner: undefined, resource: 'memory' as const },
+    at: NOW - 30_000,
+    uid: `past-${index}`,
+    namespace: 'default',
+    owner: undefined,
+    resource: 'memory' as const,
   }));
   const trend = { at: NOW, available: availableMiB * MIB, fillRate: (fillRate * MIB) / 1000, lastingRate: 0 };
   const evictions = { ...FIRST_STATE.evictions, Enforce: { ...FIRST_STATE.evictions.Enforce, past: evicted } };

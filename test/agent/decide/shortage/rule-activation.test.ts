@@ -124,8 +124,11 @@ describe('a threshold that is met when it comes into force', () => {
 describe('a restarted agent', () => {
   const predecessor = [
     {
-      ...{ rule: 'memory.available < 100Mi for 0 s reclaim nothing', mode: 'Enforce' as const },
-      ...{ isConfirmed: true, policy: 'batch', generation: 1 },
+      rule: 'memory.available < 100Mi for 0 s reclaim nothing',
+      mode: 'Enforce' as const,
+      isConfirmed: true,
+      policy: 'batch',
+      generation: 1,
     },
     { rule: tooHigh.thresholds[0]?.id ?? '', isConfirmed: false, policy: 'batch', generation: 2 },
   ];
@@ -204,7 +207,10 @@ describe('what may act at once', () => {
 });
 
 const MEMORY_STALLS: readonly StallRatio[] = [STILL_WINDOW_MS, 10_000, 60_000].map((windowMs) => ({
-  ...{ signal: 'memory.pressure', share: 'full', windowMs, ratio: 0.9 },
+  signal: 'memory.pressure',
+  share: 'full',
+  windowMs,
+  ratio: 0.9,
 }));
 const IN_VAIN = { scanned: 100 * MIB, stolen: 50 * MIB, refaulted: 0, swappedIn: 0 };
 

@@ -26,7 +26,10 @@ function rules(...given: readonly (readonly [ratio: number, mode: Mode])[]): Age
 
 function waiting(ratio: number): Moment {
   const stalls = [STILL_WINDOW_MS, 10_000, 60_000].map((windowMs) => ({
-    ...{ signal: 'memory.pressure' as const, share: 'full' as const, windowMs, ratio },
+    signal: 'memory.pressure' as const,
+    share: 'full' as const,
+    windowMs,
+    ratio,
   }));
   const reclaim = { scanned: 100 * MIB, stolen: 50 * MIB, refaulted: 0, swappedIn: 0 };
   return { now: 0, availableMiB: 45, pods: [hog], snapshot: { stalls, reclaim } };

@@ -47,7 +47,11 @@ describe.skipIf(reason !== undefined)(`sources on real cgroups${reason === undef
     });
 
     const write = (mebibytes: number, ...flags: readonly string[]): readonly string[] => [
-      ...['dd', 'if=/dev/zero', `of=${join(folder, 'pages')}`, 'bs=1048576', `count=${mebibytes}`],
+      'dd',
+      'if=/dev/zero',
+      `of=${join(folder, 'pages')}`,
+      'bs=1048576',
+      `count=${mebibytes}`,
       ...flags,
     ];
     const memory = (uid: string): CgroupMemory => valueOf(scanner.readMemory(uid));

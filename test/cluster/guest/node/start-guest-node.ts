@@ -48,7 +48,10 @@ export async function startNodeInGuest(folder: string): Promise<ReadonlyMap<stri
   runProgram('ip', ['route', 'replace', ...route]);
   mkdirSync(kubeletDropIns(join(folder, 'kubelet')), { recursive: true });
   const machine: Machine = {
-    ...{ folder, memoryMiB: MEMORY_MIB, cpus: CPUS, image: nodeImage(tools, programs) },
+    folder,
+    memoryMiB: MEMORY_MIB,
+    cpus: CPUS,
+    image: nodeImage(tools, programs),
     payload: packPayload(folder, scriptOf(folder, images), [...credentialFiles(folder), ...images]),
     flags: ['-nic', `user,model=virtio-net-pci,net=${NETWORK},host=${GATEWAY},${forward(KUBELET_PORT)}`],
   };

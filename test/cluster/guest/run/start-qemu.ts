@@ -53,17 +53,34 @@ export function startQemu({ qemu, kernel }: FoundGuestTools, machine: Machine): 
   const { folder, memoryMiB, cpus, image, payload, flags = [], stillMs = USUAL_STILL_MS } = machine;
   const pulse = join(folder, 'pulse.log');
   const disk = (file: string, index: number, options: string): readonly string[] => [
-    ...['-drive', `file=${file},format=raw,if=none,id=disk${index},cache=unsafe,${options}`],
-    ...['-device', `nvme,drive=disk${index},serial=${index}`],
+    '-drive',
+    `file=${file},format=raw,if=none,id=disk${index},cache=unsafe,${options}`,
+    '-device',
+    `nvme,drive=disk${index},serial=${index}`,
   ];
   const args = [
     ...EMULATION,
-    ...['-smp', String(cpus), '-m', String(memoryMiB)],
-    ...['-display', 'none', '-monitor', 'none', '-no-reboot'],
-    ...['-serial', `file:${folder}/console.log`, '-serial', 'stdio', '-serial', `file:${pulse}`],
+    '-smp',
+    String(cpus),
+    '-m',
+    String(memoryMiB),
+    '-display',
+    'none',
+    '-monitor',
+    'none',
+    '-no-reboot',
+    '-serial',
+    `file:${folder}/console.log`,
+    '-serial',
+    'stdio',
+    '-serial',
+    `file:${pulse}`,
     ...disk(image, 0, 'snapshot=on'),
     ...disk(payload, 1, 'readonly=on'),
-    ...['-kernel', kernel.image, '-append', KERNEL_FLAGS],
+    '-kernel',
+    kernel.image,
+    '-append',
+    KERNEL_FLAGS,
     ...flags,
   ];
   const guest = spawn('setpriv', ['--pdeathsig', 'KILL', qemu, ...args], {

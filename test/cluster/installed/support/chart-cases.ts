@@ -46,7 +46,10 @@ function ofPods([component, [object, account, needs]]: (typeof ENTRIES)[number])
   const mount = { name: 'more', mountPath: '/more' };
   const spread = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' };
   const own = (key: string, value: unknown, at: string, of: string = object): ChartCase => ({
-    ...{ set: `${component}.${key}=${JSON.stringify(value)}`, object: of, at, with: needs },
+    set: `${component}.${key}=${JSON.stringify(value)}`,
+    object: of,
+    at,
+    with: needs,
     wanted: containing(value),
   });
   return [
@@ -142,15 +145,24 @@ export const CHART_CASES: readonly ChartCase[] = [
   }),
   {
     set: 'scheduler.kubeSchedulerImage="kube-scheduler:2"',
-    ...{ object: COMPONENTS.scheduler[0], at: `${PODS}.containers.1.image`, wanted: 'kube-scheduler:2', with: SECOND },
+    object: COMPONENTS.scheduler[0],
+    at: `${PODS}.containers.1.image`,
+    wanted: 'kube-scheduler:2',
+    with: SECOND,
   },
   {
     set: 'nodeController.avoidance="Enforce"',
-    ...{ object: CONTROLLER[0], at: ARGS, wanted: containing(['--nodes-avoidance=Enforce']), with: CONTROLLER[2] },
+    object: CONTROLLER[0],
+    at: ARGS,
+    wanted: containing(['--nodes-avoidance=Enforce']),
+    with: CONTROLLER[2],
   },
   {
     set: 'nodeController.taints="Off"',
-    ...{ object: CONTROLLER[0], at: ARGS, wanted: containing(['--nodes-taints=Off']), with: CONTROLLER[2] },
+    object: CONTROLLER[0],
+    at: ARGS,
+    wanted: containing(['--nodes-taints=Off']),
+    with: CONTROLLER[2],
   },
   { set: 'certManager.enabled=true', object: 'Certificate plimsoll-system/plimsoll-webhook' },
   { set: 'rulesOnly.enabled=true', object: 'ValidatingWebhookConfiguration plimsoll' },
@@ -160,22 +172,18 @@ export const CHART_CASES: readonly ChartCase[] = [
   { set: 'podMonitors.enabled=true', object: `PodMonitor ${SYSTEM}` },
   {
     set: `podMonitors.labels=${JSON.stringify(LABELS)}`,
-    ...{
-      object: `PodMonitor ${SYSTEM}`,
-      at: 'metadata.labels',
-      wanted: containing(LABELS),
-      with: ['podMonitors.enabled=true'],
-    },
+    object: `PodMonitor ${SYSTEM}`,
+    at: 'metadata.labels',
+    wanted: containing(LABELS),
+    with: ['podMonitors.enabled=true'],
   },
   { set: 'alerts.enabled=true', object: `PrometheusRule ${SYSTEM}` },
   {
     set: `alerts.labels=${JSON.stringify(LABELS)}`,
-    ...{
-      object: `PrometheusRule ${SYSTEM}`,
-      at: 'metadata.labels',
-      wanted: containing(LABELS),
-      with: ['alerts.enabled=true'],
-    },
+    object: `PrometheusRule ${SYSTEM}`,
+    at: 'metadata.labels',
+    wanted: containing(LABELS),
+    with: ['alerts.enabled=true'],
   },
   {
     set: 'alerts.runbookUrl="https://runbooks.test/plimsoll"',
@@ -194,6 +202,9 @@ export const CHART_CASES: readonly ChartCase[] = [
   { set: 'dashboards.enabled=true', object: BOARD },
   ...['labels', 'annotations'].map((marks) => ({
     set: `dashboards.${marks}=${JSON.stringify(LABELS)}`,
-    ...{ object: BOARD, at: `metadata.${marks}`, wanted: containing(LABELS), with: ['dashboards.enabled=true'] },
+    object: BOARD,
+    at: `metadata.${marks}`,
+    wanted: containing(LABELS),
+    with: ['dashboards.enabled=true'],
   })),
 ];

@@ -29,8 +29,12 @@ const CONTAINERD: GoRecipe<'containerd' | 'containerd-shim-runc-v2' | 'ctr'> = {
   programs: ['containerd', 'containerd-shim-runc-v2', 'ctr'],
   builds: (folder) => [
     [
-      ...['-tags', CONTAINERD_TAGS, '-o', `${folder}/`],
-      ...['-ldflags', `-s -w -X github.com/containerd/containerd/v2/version.Version=${CONTAINERD_VERSION}`],
+      '-tags',
+      CONTAINERD_TAGS,
+      '-o',
+      `${folder}/`,
+      '-ldflags',
+      `-s -w -X github.com/containerd/containerd/v2/version.Version=${CONTAINERD_VERSION}`,
       ...CONTAINERD.programs.map((name) => `github.com/containerd/containerd/v2/cmd/${name}`),
     ],
   ],

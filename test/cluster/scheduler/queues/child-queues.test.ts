@@ -193,7 +193,8 @@ describe.skipIf(why !== undefined)(`queues from a template, on the stock kube-sc
     const owner = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', name: 'teams', uid };
     const labels = { 'app.kubernetes.io/managed-by': 'plimsoll-queues' };
     const child = (metadata: object = {}, spec: object = {}): object => ({
-      ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue' },
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'Queue',
       metadata: { name: 'teams.x', labels, ownerReferences: [owner], ...metadata },
       spec: { parent: 'teams', ...TEMPLATE, ...spec },
     });

@@ -76,7 +76,9 @@ describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler$
     const pod = (await list('team-a')).find((each) => gatesOf(each).length === 0);
     const annotations = at(pod, 'metadata.annotations') as Readonly<Record<string, string>>;
     expect(JSON.parse(annotations['plimsoll.dev/admitted'] ?? '')).toMatchObject({
-      ...{ queue: 'of-a', mayPreempt: true, mayBePreempted: true },
+      queue: 'of-a',
+      mayPreempt: true,
+      mayBePreempted: true,
     });
   }, 60_000);
 
@@ -84,13 +86,11 @@ describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler$
     await eventually(async () => {
       const { body } = await scene.user()('GET', `${QUEUES}/of-a`);
       expect(at(body, 'status')).toMatchObject({
-        ...{
-          deserved: { cpu: '4' },
-          allocated: { cpu: '4' },
-          used: { cpu: '4' },
-          pending: { cpu: '2' },
-          waitingPods: 2,
-        },
+        deserved: { cpu: '4' },
+        allocated: { cpu: '4' },
+        used: { cpu: '4' },
+        pending: { cpu: '2' },
+        waitingPods: 2,
         conditions: expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'True' })]) as unknown,
       });
     }, PATIENCE_MS);

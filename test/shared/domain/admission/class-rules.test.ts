@@ -160,7 +160,10 @@ describe('an owner that a tenant made up', () => {
   test('a pod with more owners than anyone needs has none', () => {
     const owners = (count: number) =>
       Array.from({ length: count }, (_, index) => ({
-        ...{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: `u${index}` },
+        apiVersion: 'apps/v1',
+        kind: 'DaemonSet',
+        name: 'd',
+        uid: `u${index}`,
         controller: index === 0,
       }));
     const kinds = [100, 101].map((count) => {

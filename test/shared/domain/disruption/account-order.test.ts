@@ -30,7 +30,10 @@ describe('an account by time', () => {
     });
     const after = names(counted(full, MAX_DEBITS, MAX_DEBITS));
     expect([after.length, after[0], after.includes('uid-7'), after.at(-1)]).toEqual([
-      ...[MAX_DEBITS, 'uid-0', false, `uid-${MAX_DEBITS}`],
+      MAX_DEBITS,
+      'uid-0',
+      false,
+      `uid-${MAX_DEBITS}`,
     ]);
   });
 });

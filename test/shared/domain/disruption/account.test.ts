@@ -61,7 +61,12 @@ describe('a limit of removals in a time (S3-14)', () => {
     const rule = hourly(pods(2));
     const account = [1, 2, 3].reduce<Account>((so, pod) => countRemoval(so, wanted(pod, pod * 1_000), [rule]), []);
     expect(debitEviction(account, wanted(4, 10_000), [rule])).toMatchObject({
-      ...{ kind: 'exceeded', key: 'limit/web', what: 'window', most: 2, windowMs: HOUR, rate: 3 },
+      kind: 'exceeded',
+      key: 'limit/web',
+      what: 'window',
+      most: 2,
+      windowMs: HOUR,
+      rate: 3,
       retryAfterMs: 2_000 + HOUR - 10_000,
     });
   });
@@ -223,7 +228,10 @@ describe('the size of an account', () => {
   });
 
   const byDefault = (owner: number): Debit => ({
-    ...{ ...wanted(owner, owner), rules: [`owner/${owner}`], lapsesAt: owner + 24 * HOUR, overran: undefined },
+    ...wanted(owner, owner),
+    rules: [`owner/${owner}`],
+    lapsesAt: owner + 24 * HOUR,
+    overran: undefined,
   });
 
   test('owners with a default limit never hold up one another, however many there are', () => {
@@ -262,13 +270,11 @@ describe('the size of an account', () => {
       { seed: 20_261_128, numRuns: 20 },
     );
     const full = Array.from({ length: MAX_DEBITS }, (_, pod) => ({
-      ...{
-        ...wanted(pod, pod),
-        caller: '\u0001'.repeat(400),
-        rules: ['limit/web'],
-        lapsesAt: HOUR,
-        overran: undefined,
-      },
+      ...wanted(pod, pod),
+      caller: '\u0001'.repeat(400),
+      rules: ['limit/web'],
+      lapsesAt: HOUR,
+      overran: undefined,
     }));
     expect(debitEviction(full, wanted(MAX_DEBITS, 5), [hourly(pods(9_000))])).toMatchObject({ what: 'full' });
   });

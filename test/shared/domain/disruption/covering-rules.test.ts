@@ -111,7 +111,16 @@ describe('what a percentage counts', () => {
 
 test('every cause is counted for a component', () => {
   expect(CAUSES.map(componentOf)).toEqual([
-    ...['KubeScheduler', 'Agent', 'Kubelet', 'Scheduler', 'Scheduler', 'Others', 'Others', 'Others', 'Kubelet'],
-    ...['Others', 'Others'],
+    'KubeScheduler',
+    'Agent',
+    'Kubelet',
+    'Scheduler',
+    'Scheduler',
+    'Others',
+    'Others',
+    'Others',
+    'Kubelet',
+    'Others',
+    'Others',
   ]);
 });

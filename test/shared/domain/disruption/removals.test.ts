@@ -124,7 +124,10 @@ describe('the record of an eviction by an agent', () => {
     removals.reportEviction({ ...report, by: 'rescheduler' });
     removals.begin(seen({ name: 'hog' }, EVICTED, 0));
     expect(recordOf(removals, 0)?.spec).toMatchObject({
-      ...{ cause: 'Rescheduling', because: BECAUSE, decision: 'decision-1', requestedBy: 'plimsoll-rescheduling' },
+      cause: 'Rescheduling',
+      because: BECAUSE,
+      decision: 'decision-1',
+      requestedBy: 'plimsoll-rescheduling',
     });
   });
 

@@ -6,7 +6,12 @@ const mib = (amounts: readonly number[]): readonly number[] => amounts.map((each
 
 /** The hog uses 500 MiB without a request, the candidate 120 of 100 MiB; 50 MiB must be freed. */
 const HOG: HeldTaking = {
-  ...{ standing: 'held', priority: 0, usage: 500 * MIB, overage: 500 * MIB, rank: 0, growth: [] },
+  standing: 'held',
+  priority: 0,
+  usage: 500 * MIB,
+  overage: 500 * MIB,
+  rank: 0,
+  growth: [],
 };
 const CANDIDATE = { priority: 0, usage: 120 * MIB, overage: 20 * MIB, rank: 1, growth: [] as readonly number[] };
 const SCENE: ShortageScene = { gap: 50 * MIB, lost: [], isLastChance: false };

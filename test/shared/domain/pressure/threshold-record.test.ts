@@ -11,7 +11,9 @@ import {
 
 const RULE = 'memory.available < 900Mi for 0 s reclaim nothing';
 const policy = (changes: Partial<RecordedPolicy> = {}): RecordedPolicy => ({
-  ...{ generation: 4, confirmedGeneration: undefined, rules: [RULE] },
+  generation: 4,
+  confirmedGeneration: undefined,
+  rules: [RULE],
   ...changes,
 });
 const waits = (node: string, generation = 4, rule = RULE): ThresholdReport => ({

@@ -101,7 +101,12 @@ describe('which queues are made from a template', () => {
         let queues: readonly Queue[] = [teams(guaranteed, ofEach), { ...teams(1, 1), name: 'other' }, queue('none')];
         for (const wanted of all) {
           const { create } = decideChildren({
-            ...{ tree: createQueueTree(queues), wanted, created: [], made: [], occupied: new Set(), now: NOW },
+            tree: createQueueTree(queues),
+            wanted,
+            created: [],
+            made: [],
+            occupied: new Set(),
+            now: NOW,
           });
           queues = [
             ...queues,

@@ -19,8 +19,11 @@ const WAS: Fields = { weight: 2, 'max.cpu': '3', ordering: 'Strict' };
 /** What one queue changes. */
 function changesOf({ template, live = WAS, written = WAS, taken = [] }: Given): object {
   const made: MadeQueue = {
-    ...{ name: 'teams.a', guaranteed: new Map(), taken: new Set(taken) },
-    ...{ live: fields(live), written: fields(written) },
+    name: 'teams.a',
+    guaranteed: new Map(),
+    taken: new Set(taken),
+    live: fields(live),
+    written: fields(written),
   };
   const nothing = { each: new Map(), guaranteed: new Map(), promised: new Map() };
   const [step] = followTemplate({ template: fields(template), ...nothing, made: [made] });
@@ -74,7 +77,7 @@ describe('a queue that was made from a template', () => {
 function madeWith(amounts: readonly number[], change: Partial<MadeQueue> = {}): readonly MadeQueue[] {
   return amounts.map((amount, index): MadeQueue => {
     const own = amount === 0 ? fields({}) : fields({ 'guaranteed.cpu': String(amount) });
-    return { ...{ name: `q${index}`, live: own, written: own, taken: new Set() }, guaranteed: cpu(amount), ...change };
+    return { name: `q${index}`, live: own, written: own, taken: new Set(), guaranteed: cpu(amount), ...change };
   });
 }
 

@@ -156,7 +156,8 @@ describe('why a pod waits', () => {
     const question = ask(AB, 9, pods('a', 1));
     const decision = decideLetIn({ ...question, waiting: [] });
     expect(whyWaiting(question, decision, pods('a', 1)[0] as WaitingPod)).toMatchObject({
-      ...{ code: 'NextPass', text: 'is let in by the next pass' },
+      code: 'NextPass',
+      text: 'is let in by the next pass',
     });
   });
 });

@@ -24,7 +24,10 @@ function victims(memory: { readonly deserved: number; readonly used: number }, c
   const pods = [0, 1, 2, 3].map((index) => running(`v-${index}`, 'giver', { requests: both(1, memory.used / 4) }));
   const tree = { ...createQueueTree(queues), floor: 'share' as const, contended: new Set(contended) };
   const decision = decideReclaim({
-    ...{ tree, usage: sumUsage(tree, ownUsage(pods)), now: 0, budgets: new Map() },
+    tree,
+    usage: sumUsage(tree, ownUsage(pods)),
+    now: 0,
+    budgets: new Map(),
     pod: waiting('p', 'taker', { requests: both(2, 1) }),
     nodes: [node('n', both(4, 100), pods)],
   });
@@ -76,7 +79,9 @@ function taken(
   const requested = ownUsage([...pods, waiting('p', 'taker', { requests }), waiting('q', 'over', { requests })]);
   const shares = finish(createShares({ tree, total: ROOM, requested }));
   const decision = decideReclaim({
-    ...{ usage, now: 0, budgets: new Map() },
+    usage,
+    now: 0,
+    budgets: new Map(),
     tree: by === 'Shares' ? { ...treeOfShares(shares, usage), promised } : promised,
     pod: waiting('p', 'taker', { requests }),
     nodes: [node('n', ROOM, pods)],

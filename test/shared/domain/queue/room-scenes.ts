@@ -27,7 +27,9 @@ const drawnPod = fc
     application: fc.constantFrom('x', 'y', 'z'),
     budgets: fc.subarray([...BUDGETS]),
     requests: size.map(cpu),
-    ...{ priority: fc.nat(2), node: fc.constantFrom(...NODES), isLeaving: rarely },
+    priority: fc.nat(2),
+    node: fc.constantFrom(...NODES),
+    isLeaving: rarely,
   })
   .map(({ of, node, isLeaving, ...rest }): DrawnPod => ({ pod: running('', of, rest), node, isLeaving }));
 

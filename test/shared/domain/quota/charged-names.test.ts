@@ -35,16 +35,30 @@ describe('namesOfLimit', () => {
 
 describe('countsPods', () => {
   test.each([
-    ...['pods', 'count/pods', 'cpu', 'requests.memory', 'limits.ephemeral-storage', 'hugepages-2Mi'],
-    ...['requests.hugepages-1Gi', 'requests.nvidia.com/gpu'],
+    'pods',
+    'count/pods',
+    'cpu',
+    'requests.memory',
+    'limits.ephemeral-storage',
+    'hugepages-2Mi',
+    'requests.hugepages-1Gi',
+    'requests.nvidia.com/gpu',
     'requests.deviceclass.resource.kubernetes.io/gpu.example.com',
   ])('yes: %s', (name) => {
     expect(countsPods(name)).toBe(true);
   });
 
   test.each([
-    ...['services', 'count/services', 'count/deployments.apps', 'persistentvolumeclaims', 'requests.storage'],
-    ...['limits.hugepages-2Mi', 'limits.nvidia.com/gpu', 'nvidia.com/gpu', 'requests.kubernetes.io/batch-cpu', ''],
+    'services',
+    'count/services',
+    'count/deployments.apps',
+    'persistentvolumeclaims',
+    'requests.storage',
+    'limits.hugepages-2Mi',
+    'limits.nvidia.com/gpu',
+    'nvidia.com/gpu',
+    'requests.kubernetes.io/batch-cpu',
+    '',
     'gold.deviceclass.resource.k8s.io/devices',
   ])('no: %s', (name) => {
     expect(countsPods(name)).toBe(false);

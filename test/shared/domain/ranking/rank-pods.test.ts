@@ -160,15 +160,23 @@ describe('rankPods in the order of a policy', () => {
 
     test('count among pods that are above their request, and among those that keep to it', () => {
       expect(ranked(policyOrder(LENIENT, 'memory'))).toEqual([
-        ...['plain above', 'daemon above', 'marked above'],
-        ...['plain within', 'daemon within', 'marked within'],
+        'plain above',
+        'daemon above',
+        'marked above',
+        'plain within',
+        'daemon within',
+        'marked within',
       ]);
     });
 
     test('count for pods that keep to their request alone where the order does not ask for that', () => {
       expect(ranked(policyOrder({ ...LENIENT, ranking: 'ShareOfRequest' }, 'memory'))).toEqual([
-        ...['marked above', 'daemon above', 'plain above'],
-        ...['plain within', 'daemon within', 'marked within'],
+        'marked above',
+        'daemon above',
+        'plain above',
+        'plain within',
+        'daemon within',
+        'marked within',
       ]);
     });
 
@@ -186,8 +194,12 @@ describe('rankPods in the order of a policy', () => {
 
     test('do not count where they are to be ignored', () => {
       expect(ranked(policyOrder(LENIENT, 'memory', 'ignored'))).toEqual([
-        ...['marked above', 'daemon above', 'plain above'],
-        ...['marked within', 'daemon within', 'plain within'],
+        'marked above',
+        'daemon above',
+        'plain above',
+        'marked within',
+        'daemon within',
+        'plain within',
       ]);
     });
   });

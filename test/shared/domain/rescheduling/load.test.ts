@@ -82,8 +82,15 @@ describe('what a move has brought', () => {
   const { placed } = runningIn(cluster, 'b0');
   const [a, b] = [nodeIn(cluster, 'a'), nodeIn(cluster, 'b')];
   const move: PastMove = {
-    ...{ uid: 'x', policy: 'underused', from: 'a', expectedOn: 'b', at: NOON, expected: 12, replicas: 9 },
-    ...{ sourceLoad: [0.9], replacement: undefined },
+    uid: 'x',
+    policy: 'underused',
+    from: 'a',
+    expectedOn: 'b',
+    at: NOON,
+    expected: 12,
+    replicas: 9,
+    sourceLoad: [0.9],
+    replacement: undefined,
   };
   const policy = underusedBy({ cpu: 65 });
 

@@ -74,8 +74,15 @@ describe('what the rescheduler remembers', () => {
     const policy = { ...UNDERUSED, underused: undefined, badService };
     const failing = pods([], NOON).map((pod) => ({ ...pod, status: { ...pod.status, containers: [restarted(9)] } }));
     const past = [0, 1, 2].map((n) => ({
-      ...{ uid: `x${n}`, policy: 'badService', from: `n${n}`, expectedOn: 'a', at: NOON - ROUND_MS, expected: 100 },
-      ...{ sourceLoad: [], replicas: 9, replacement: { uid: `uid-p${n}`, node: 'a', reached: 100 } },
+      uid: `x${n}`,
+      policy: 'badService',
+      from: `n${n}`,
+      expectedOn: 'a',
+      at: NOON - ROUND_MS,
+      expected: 100,
+      sourceLoad: [],
+      replicas: 9,
+      replacement: { uid: `uid-p${n}`, node: 'a', reached: 100 },
     })) as never;
     const id = 'default/ReplicaSet/web owner-web';
     const memory: ReschedulingMemory = { ...NO_MEMORY, owners: new Map([[id, { moves: past, stop: undefined }]]) };

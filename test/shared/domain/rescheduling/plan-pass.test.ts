@@ -42,8 +42,15 @@ describe('pods that a pass looks at', () => {
 describe('what a move of an earlier pass has reached', () => {
   function move(policy: PastMove['policy']): PastMove {
     return {
-      ...{ uid: 'x', policy, from: 'a', expectedOn: 'b', at: NOON - 60_000, expected: 40, replicas: 1 },
-      ...{ sourceLoad: [], replacement: undefined },
+      uid: 'x',
+      policy,
+      from: 'a',
+      expectedOn: 'b',
+      at: NOON - 60_000,
+      expected: 40,
+      replicas: 1,
+      sourceLoad: [],
+      replacement: undefined,
     };
   }
 

@@ -18,8 +18,15 @@ const OWNER = 'default/ReplicaSet/web owner-web';
 /** A move from a to b a minute ago, of which 10 points were expected. */
 function move(uid: string, change: Partial<PastMove> = {}): PastMove {
   return {
-    ...{ uid, policy: 'underused', from: 'a', expectedOn: 'b', at: NOON - 60_000, expected: 10, sourceLoad: [] },
-    ...{ replicas: 3, replacement: undefined },
+    uid,
+    policy: 'underused',
+    from: 'a',
+    expectedOn: 'b',
+    at: NOON - 60_000,
+    expected: 10,
+    sourceLoad: [],
+    replicas: 3,
+    replacement: undefined,
     ...change,
   };
 }

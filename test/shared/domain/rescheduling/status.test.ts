@@ -39,8 +39,13 @@ test('the status tells what a pass looked at and decided, and which owners are l
     ],
     evicted: [
       {
-        ...{ pod: 'default/web', uid: 'u', node: 'a', decision: 'd', at: '2026-09-21T14:13:20.000Z' },
-        ...{ code: 'Evens', because: 'evens loads' },
+        pod: 'default/web',
+        uid: 'u',
+        node: 'a',
+        decision: 'd',
+        at: '2026-09-21T14:13:20.000Z',
+        code: 'Evens',
+        because: 'evens loads',
       },
     ],
     left: [
@@ -62,7 +67,9 @@ test('the status tells what a pass looked at and decided, and which owners are l
     stopped: [{ owner: 'default/ReplicaSet/o0', until: '2026-09-21T15:13:20.000Z', text: stop.text }],
     conditions: [
       {
-        ...{ type: 'SchedulerDisagrees', status: 'True', reason: 'OwnersStopped' },
+        type: 'SchedulerDisagrees',
+        status: 'True',
+        reason: 'OwnersStopped',
         message: `default/ReplicaSet/o0: ${stop.text}`,
         lastTransitionTime: '2026-09-20T15:13:20.000Z',
       },

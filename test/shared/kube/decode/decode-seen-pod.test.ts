@@ -73,7 +73,7 @@ describe('decodeSeenPod', () => {
   );
 
   test.each([undefined, '', 'abc', '-1', '1.5', '1'.repeat(16)])('throws for resourceVersion %s', (resourceVersion) => {
-    const metadata = { ...METADATA, ...{ resourceVersion } };
+    const metadata = { ...METADATA, resourceVersion };
     expect(() => decodeSeenPod({ metadata } as never)).toThrow('decimal resourceVersion');
     expect(readRevision(resourceVersion)).toBeUndefined();
   });

@@ -55,9 +55,13 @@ describe('planRecords', () => {
           'node-1',
           [
             {
-              ...{ preemptor: owner('b'), victim: owner('a'), preemptorUid: 'u3', priority: 10 },
+              preemptor: owner('b'),
+              victim: owner('a'),
+              preemptorUid: 'u3',
+              priority: 10,
               rounds: [MINUTE, 2 * MINUTE, 3 * MINUTE],
-              ...{ until: 61 * MINUTE, action: 'Refuse' },
+              until: 61 * MINUTE,
+              action: 'Refuse',
             },
           ],
         ],

@@ -115,7 +115,8 @@ function proposalOf({ snapshot, incoming }: ReturnType<typeof scene>) {
   const plan = planPreemption(snapshot, incoming);
   if (plan.kind !== 'preempt') return undefined;
   return plan.candidates.map(({ node, victims, budgetViolations }) => ({
-    ...{ node, budgetViolations },
+    node,
+    budgetViolations,
     uids: victims.map(({ pod }) => pod.uid),
   }));
 }

@@ -168,7 +168,10 @@ describe('which pod moves (S3-5)', () => {
     expect(movesOf(first)).toEqual(['hungry a>b']);
     const after = (minutes: number, restarts: number) =>
       pass({
-        ...{ badService, figures, memory: first.memory, now: NOON + minutes * 60_000 },
+        badService,
+        figures,
+        memory: first.memory,
+        now: NOON + minutes * 60_000,
         pods: [ended(web, restarts, 'Error'), busy],
       });
     expect(movesOf(after(30, 9))).toEqual([]);

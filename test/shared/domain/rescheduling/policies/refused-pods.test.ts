@@ -36,7 +36,9 @@ describe('an owner whose pods a kubelet refuses (S3-4)', () => {
     const { entries } = keptAway([refused('x'), refused('y', 'UnexpectedAdmissionError')]);
     expect(entries).toMatchObject([
       {
-        ...{ owner: { name: 'web' }, node: 'a', forMs: 3_600_000 },
+        owner: { name: 'web' },
+        node: 'a',
+        forMs: 3_600_000,
         because: {
           code: 'PodsRefused',
           text: 'the kubelet of node a refused 2 of its pods within an hour (limit 2): UnexpectedAdmissionError',
