@@ -48,6 +48,11 @@ export const REASONS = {
     (f: Seconds & { readonly evictions: number }) =>
       `the last ${f.evictions} evictions brought no relief; evictions stop for ${f.seconds} s`,
   ),
+  endsByItself: reason(
+    'EndsByItself',
+    (f: Seconds & { readonly count: number }) =>
+      `the last ${f.count} shortages ended by themselves within ${f.seconds} s; waiting whether this one does`,
+  ),
   awaitingRelief: reason('AwaitingRelief', () => 'waiting to measure the relief from the last eviction'),
   stuck: reason(
     'Stuck',
@@ -241,11 +246,8 @@ export const LOG = {
 } as const;
 
 /** A threshold or pressure rule that is not enforced yet. */
-interface WaitingRule {
-  readonly rule: string;
-  readonly policy: string;
-  readonly generation: number;
-  readonly waiting: number;
+interface WaitingRule
+  extends Readonly<Record<'rule' | 'policy', string>>, Readonly<Record<'generation' | 'waiting', number>> {
   /** For how long the rule must be unmet. */
   readonly seconds: number;
   /** The threshold that is in force instead. */

@@ -16,6 +16,7 @@ import {
   recentEvictions,
 } from './eviction/eviction-state.ts';
 import type { Trend } from './memory-trend.ts';
+import { NO_PASSING, type PassingShortages } from './shortage/passing-shortages.ts';
 import { type GrowthWindows, NO_GROWTH } from './usage-growth.ts';
 import { type CircuitBreakers, NO_BREAKERS, awaitRelief } from './eviction/eviction-circuit-breaker.ts';
 import { type InflightEviction, reconcileInflight } from './eviction/inflight-eviction.ts';
@@ -42,6 +43,8 @@ export interface AgentState extends ThresholdState {
   readonly shortage: Shortage | undefined;
   readonly breakers: CircuitBreakers;
   readonly trend: Trend | undefined;
+  /** Shortages that ended by themselves. */
+  readonly passing: PassingShortages;
   /** What pods and node used in the past, so that the pod that causes a shortage is known. */
   readonly growth: GrowthWindows;
   /** How the kubelet's memory figures compare with the reclaimable memory. */
@@ -64,6 +67,7 @@ export const FIRST_STATE: AgentState = {
   breakers: NO_BREAKERS,
   trend: undefined,
   growth: NO_GROWTH,
+  passing: NO_PASSING,
   figures: NOT_COMPARED,
   unmeasuredSince: undefined,
   kubeletVictims: new Set(),

@@ -12,6 +12,7 @@ import { type Eviction, openEviction } from './eviction.ts';
 import { assessRelief, type Measured } from './eviction/eviction-circuit-breaker.ts';
 import { evictionsFor, type PastEviction, withEvictions } from './eviction/eviction-state.ts';
 import { advanceTrend, isExhaustionImminent } from './memory-trend.ts';
+import { advancePassing } from './shortage/passing-shortages.ts';
 import { advanceGrowth } from './usage-growth.ts';
 import { type NodeSnapshot, advanceUnmeasured } from './snapshot/node-snapshot.ts';
 import { eligiblePods, type EvictionPlan, type PlanInput, planEvictions, shortenAll } from './plan-evictions.ts';
@@ -139,6 +140,10 @@ function advance(previous: AgentState, snapshot: NodeSnapshot, { own, policy }: 
       snapshot.closedGates.length > 0 ? reconciled.activations : advanceActivations(reconciled.activations, own, met),
     breakers: assessRelief(reconciled.breakers, relief, snapshot.now),
     trend,
+    passing: advancePassing(reconciled.passing, snapshot, {
+      observed: pressure.observations.get('memory.available'),
+      thresholds: policy.thresholds,
+    }),
     growth: advanceGrowth(reconciled.growth, snapshot, measuredOf('memory.available')),
     figures: advanceFigureComparison(reconciled.figures, snapshot),
     unmeasuredSince: advanceUnmeasured(reconciled.unmeasuredSince, snapshot),

@@ -16,6 +16,7 @@ import {
   evictionsOf,
   freeSlotsOnNode,
 } from './eviction/eviction-state.ts';
+import { passingGate } from './shortage/passing-shortages.ts';
 import { breakerGate } from './eviction/eviction-circuit-breaker.ts';
 import { figureFor } from './snapshot/deciding-figures.ts';
 import {
@@ -143,6 +144,9 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
     ...snapshot.closedGates,
     doubtGate(signal, snapshot),
     breakerGate(state.breakers, resourceOf(signal), snapshot.now),
+    signal === 'memory.available' && query.trigger.stage === 'severe'
+      ? passingGate(state.passing, snapshot.now)
+      : undefined,
     kubeletGate(query, state),
     stuckGate(query.evictions, snapshot, query.trigger.stage),
     attemptGate(query),

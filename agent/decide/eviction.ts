@@ -7,7 +7,9 @@ import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { type AgentPolicy, modeOf } from '#shared/api/node-pressure-policy/policy.ts';
 import { figureFor, othersUse, decidingObservations } from './snapshot/deciding-figures.ts';
-import { allowsNoSecondEviction, secondsUntil, type Trend } from './memory-trend.ts';
+import type { AgentState } from './agent-state.ts';
+import { allowsNoSecondEviction, secondsUntil } from './memory-trend.ts';
+import { isExpectedToPass } from './shortage/passing-shortages.ts';
 import type { InflightEviction } from './eviction/inflight-eviction.ts';
 import { type OptOutForce, optOutForce, lastingProtection } from './ranking/rank-node.ts';
 import { type NodeSnapshot, type ObservedNode, isTerminating, type NamespaceState } from './snapshot/node-snapshot.ts';
@@ -34,7 +36,7 @@ export interface Eviction extends Omit<PressureTrigger, 'gap' | 'isPresent'> {
 export interface EvictionContext {
   readonly snapshot: NodeSnapshot;
   readonly policy: AgentPolicy;
-  readonly trend: Trend | undefined;
+  readonly state: Pick<AgentState, 'trend' | 'passing'>;
 }
 
 /**
@@ -46,7 +48,7 @@ export function evictionOf(candidate: Candidate, trigger: PressureTrigger, conte
   const graceSeconds = Math.max(1, Math.min(wanted, secondsLeft(trigger, context)));
   const usage = context.snapshot.usage.get(pod.uid);
   const optOut = optOutForce(candidate, trigger.stage, context.policy);
-  const urgency = urgencyOf(trigger, context.trend);
+  const urgency = urgencyOf(trigger, context.state);
   return { ...reasonOf(trigger), pod, graceSeconds, usage, isShortening: false, optOut, urgency };
 }
 
@@ -62,17 +64,18 @@ export function gracePeriodSeconds(threshold: Threshold, pod: Pod, mostSeconds: 
 /** How urgent an eviction is; the last chance is the one before memory is exhausted. */
 export function urgencyOf(
   { stage, signal }: Pick<PressureTrigger, 'stage' | 'signal'>,
-  trend: Trend | undefined,
+  { trend, passing }: Pick<AgentState, 'trend' | 'passing'>,
 ): EvictionUrgency | undefined {
   if (stage === 'mild') return undefined;
-  return resourceOf(signal) === 'memory' && allowsNoSecondEviction(trend) ? 'LastChance' : 'Severe';
+  const isLastChance = resourceOf(signal) === 'memory' && allowsNoSecondEviction(trend) && !isExpectedToPass(passing);
+  return isLastChance ? 'LastChance' : 'Severe';
 }
 
 /**
  * Seconds until the hard threshold is met at the present rate. The kubelet does not shorten a grace period that has
  * begun, so one granted in the mild stage must end before the severe one.
  */
-function secondsLeft({ signal, observed }: PressureTrigger, { policy, trend }: EvictionContext): number {
+function secondsLeft({ signal, observed }: PressureTrigger, { policy, state: { trend } }: EvictionContext): number {
   if (resourceOf(signal) !== 'memory' || observed === undefined) return Infinity;
   const hard = policy.thresholds.filter((each) => each.signal === 'memory.available' && isHard(each));
   const floors = hard.map(({ value }) => quantityNumber(amountOf(value, observed)));

@@ -65,13 +65,13 @@ export function planEvictions(trigger: PressureTrigger, given: PlanInput): Evict
   const choice = gates.length > 0 ? NO_CHOICE : choose(left, gap, input);
   const { victims } = choice;
   const held = victims.length + gates.length > 0 ? gates : noEligiblePod(choice);
-  const chosen = victims.map((victim) => evictionOf(victim, trigger, { snapshot, policy, trend: state.trend }));
+  const chosen = victims.map((victim) => evictionOf(victim, trigger, { snapshot, policy, state }));
   return { trigger, evictions: [...shortened, ...chosen], closedGates: held };
 }
 
 /** In the last chance before memory is exhausted, the windows allow as much as the kubelet would evict. */
 function withUrgency(trigger: PressureTrigger, { state, policy }: PlanInput): AgentPolicy {
-  return { ...policy, limits: limitsFor(urgencyOf(trigger, state.trend), policy.limits) };
+  return { ...policy, limits: limitsFor(urgencyOf(trigger, state), policy.limits) };
 }
 
 type PlanQuery = GateQuery & {
@@ -209,7 +209,7 @@ export function causeQuery(ranking: NodeRanking, trigger: PressureTrigger, input
 }
 
 function queryOf(trigger: PressureTrigger, { state, snapshot, policy }: PlanInput): PlanQuery {
-  const pace = urgencyOf(trigger, state.trend) === 'LastChance' ? 'lastChance' : trigger.stage;
+  const pace = urgencyOf(trigger, state) === 'LastChance' ? 'lastChance' : trigger.stage;
   const evictions = evictionsFor(trigger.mode, state.evictions);
   return { trigger, evictions, snapshot, limits: policy.limits, pace, perOwnerPerHour: policy.perOwnerPerHour };
 }

@@ -56,6 +56,7 @@ const SAMPLES: ReasonSamples = {
   outstanding: { count: 1, concurrent: 1 },
   nodeLimit: { perMinute: 2, perTenMinutes: 4 },
   ineffective: { evictions: 3, seconds: 600 },
+  endsByItself: { count: 3, seconds: 6 },
   awaitingRelief: {},
   stuck: { count: 2, isKubeletSilent: true },
   noEligiblePod: {

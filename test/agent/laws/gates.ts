@@ -28,6 +28,7 @@ const CLAIMS: Readonly<Record<string, IsTrue>> = {
     isWatchStalling(node) ||
     node.present().every((pod) => isLeaving(pod) || pod.usedMiB === 0 || pod.spec.fault === 'unreadable'),
   EnoughEnding: (node) => node.pods.some((pod) => pod.usedMiB > 0 && isLeaving(pod)),
+  EndsByItself: (node) => node.pods.some(({ spec }) => spec.isSawTooth === true),
   AwaitingRelief: (node) => node.pods.some((pod) => pod.askedAtMs !== undefined),
   Ineffective: (node) => node.pods.filter((pod) => pod.askedAtMs !== undefined).length >= 2,
   NoEligiblePod: (node, { facts }) =>

@@ -1,34 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { runAlone, runWithAgent } from './episode.ts';
 import type { LawNode } from './node.ts';
-import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
-
-const HALF_AN_HOUR_MS = 1_800_000;
-const PLAIN: LawPod = {
-  ...{ name: 'plain', namespace: 'a', priority: 1000, requestMiB: 100, isGuaranteed: false, kind: 'ReplicaSet' },
-  ...{ wish: undefined, graceSeconds: 30, startMiB: 110, growsMiB: 0, growsFromMs: 0, mostMiB: 110 },
-  ...{ shutdownMs: 50, hangsMs: 0, isMeasured: true, fault: undefined, resize: undefined },
-  ...{ deletedAtMs: undefined, comesBack: false },
-};
-const POLICY: PolicyChoice = {
-  ...{ mode: 'Enforce', hardMiB: 250, softMiB: 400, softGraceSeconds: 30, reclaimMiB: undefined },
-  ...{ mostGraceSeconds: 30, ranking: 'Kubernetes', missingStats: 'Never', daemonSets: 'Last' },
-  ...{ concurrent: 1, perMinute: 2, perTenMinutes: 4, perNamespace: 4, perOwnerPerHour: 3 },
-  ...{ optOutCeiling: 1_000_000, optOut: 'WithinRequest', withinRequest: false },
-};
-
-/** A BestEffort pod grows by 2 MiB a second beside ten pods of priority 1000 slightly above their requests. */
-function episode(hog: Partial<LawPod>, policy: Partial<PolicyChoice> = {}): Scenario {
-  const growing: LawPod = { ...PLAIN, name: 'hog', priority: 0, requestMiB: 0, startMiB: 100, growsMiB: 2 };
-  const quiet = Array.from({ length: 10 }, (_, index): LawPod => ({ ...PLAIN, name: `quiet-${index}` }));
-  return {
-    ...{ seed: 0, capacityMiB: 8192, outsideMiB: 6492, outsideGrowsMiB: 0, api: [], isTainted: false, nearMs: 200 },
-    pods: [...quiet, { ...growing, mostMiB: 100_000, ...hog }],
-    policy: { ...POLICY, ...policy },
-    kubelet: { hardMiB: 100, softMiB: undefined, softGraceSeconds: 5, mostGraceSeconds: 0, phaseMs: 4000 },
-    lengthMs: HALF_AN_HOUR_MS,
-  };
-}
+import { HALF_AN_HOUR_MS, quietEpisode } from './quiet-episode.ts';
+import type { LawPod, PolicyChoice } from './scenario.ts';
 
 interface Gone {
   /** By the agent, the kubelet or the kernel. */
@@ -67,7 +41,7 @@ describe('half an hour with a pod that grows and may not be evicted', () => {
     ['a controller that brings it back', { comesBack: true }],
     ['nothing', {}],
   ])('because of %s loses no pod that the kubelet alone would keep, and that pod no later', async (_, hog, policy) => {
-    const scenario = episode(hog, policy);
+    const scenario = quietEpisode(hog, policy);
     const [alone, beside] = [gone(runAlone(scenario)), gone(await runWithAgent(scenario, NO_WITNESS))];
     expect(beside.quiet).toBeLessThanOrEqual(alone.quiet);
     expect(beside.hogAtMs).toBeLessThanOrEqual(alone.hogAtMs);

@@ -226,6 +226,7 @@ function isSettled(
   { spec, usedMiB, endsAtMs, isReplaced, deletion, isEvictedByKubelet }: LivePod,
   nowMs: number,
 ): boolean {
+  if (spec.isSawTooth === true && endsAtMs === Infinity) return false;
   if (deletion !== undefined || isEvictedByKubelet) return isReplaced && nowMs >= endsAtMs;
   return (
     usedMiB >= (spec.growsMiB > 0 ? spec.mostMiB : spec.startMiB) &&
@@ -259,9 +260,20 @@ function isDueForDeletion({ spec: { deletedAtMs }, bornMs, deletion }: LivePod, 
   return deletedAtMs !== undefined && bornMs === 0 && nowMs >= deletedAtMs && deletion === undefined;
 }
 
+/** Grows for `mostMiB - startMiB`, stays a second, and starts again. */
+function sawTooth(pod: LivePod, agedMs: number): void {
+  const { startMiB, growsMiB, mostMiB } = pod.spec;
+  const roundMs = ((mostMiB - startMiB) / growsMiB) * 1000 + 1000;
+  pod.usedMiB = Math.min(mostMiB, startMiB + (growsMiB * (agedMs % roundMs)) / 1000);
+}
+
 function grow(pod: LivePod, nowMs: number): void {
   const { startMiB, growsMiB, growsFromMs, mostMiB } = pod.spec;
   const agedMs = nowMs - pod.bornMs;
+  if (pod.spec.isSawTooth === true) {
+    sawTooth(pod, agedMs);
+    return;
+  }
   if (pod.usedMiB < startMiB) pod.usedMiB = Math.min(startMiB, pod.usedMiB + (startMiB * TICK_MS) / STARTS_IN_MS);
   if (agedMs > growsFromMs && pod.usedMiB >= startMiB)
     pod.usedMiB = Math.min(Math.max(pod.usedMiB, mostMiB), pod.usedMiB + (growsMiB * TICK_MS) / 1000);

@@ -14,6 +14,8 @@ export interface LawPod {
   readonly growsMiB: number;
   readonly growsFromMs: number;
   readonly mostMiB: number;
+  /** It falls back to `startMiB` whenever it has used `mostMiB` for a second, and grows again. */
+  readonly isSawTooth?: boolean;
   /** From SIGTERM to its end, if its grace period lasts as long; infinite: it ignores the signal. */
   readonly shutdownMs: number;
   /** How long its processes outlive SIGKILL. */
