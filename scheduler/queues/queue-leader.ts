@@ -16,6 +16,7 @@ import { createChildQueues } from './child-queues.ts';
 import { type LetInPorts, letPodsIn, type Refusal, refusalOf } from './let-pods-in.ts';
 import { claimedDaemonSet, type Owner, type Pod } from '#shared/domain/pod/pod.ts';
 import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
+import { BelievedNodes } from '#shared/queues/believed-nodes.ts';
 import { type QueuePassInput, planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 import type { ReclaimReport } from './queue-status.ts';
@@ -130,12 +131,15 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   const whyNoRoom = (uid: string) => reclaim?.whyWaiting(uid);
   const tellWaiting = createWaitEvents(events, whyNoRoom, (uid) => daemonSetOf(pods.get(uid)?.unplaced));
   const promises = new UnplacedPods();
+  const believed = new BelievedNodes();
   const whyRefused = (uid: string) => refusalOf(uid, letInPorts);
+  const noteDoubts = createDoubtLog(log);
   let last: QueuePlan | undefined;
   return {
     letIn: async (passing: AbortSignal): Promise<void> => {
       if (!isDue()) return;
-      last = await decide(leading, { ...settings(), promises, whyRefused }, passing);
+      last = await decide(leading, { ...settings(), promises, whyRefused, believed }, passing);
+      noteDoubts(last);
       await letPodsIn(last, letInPorts, passing);
     },
     report: async (passing: AbortSignal): Promise<void> => {
@@ -158,6 +162,16 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
 
 function daemonSetOf(pod: Pod | undefined): Owner | undefined {
   return pod && claimedDaemonSet(pod);
+}
+
+/** Logs each change of what nodes report and is not believed. */
+function createDoubtLog(log: ClientContext['log']): (plan: Pick<QueuePlan, 'doubts'>) => void {
+  let logged = '';
+  return ({ doubts }) => {
+    const text = doubts.map((each) => each.text).join('; ');
+    if (text !== logged && text !== '') log.warn({ doubts: text }, 'Report of a node not believed yet');
+    logged = text;
+  };
 }
 
 const NO_RECLAIM: ReclaimReport = { evictedFor: () => [], blockedFor: () => undefined };
@@ -186,7 +200,7 @@ function createSettings(queues: FollowedQueues) {
 
 async function decide(
   { pods, view, clock, queueMetrics, reclaim, reclaimBy, replacements }: LeadingQueues,
-  settings: Pick<QueuePassInput, 'directory' | 'capacity' | 'promises' | 'whyRefused'>,
+  settings: Pick<QueuePassInput, 'directory' | 'capacity' | 'promises' | 'whyRefused' | 'believed'>,
   signal: AbortSignal,
 ) {
   const startedAt = clock.monotonic();

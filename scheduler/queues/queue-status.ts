@@ -135,7 +135,16 @@ function conditionsOf(object: QueueObject, plan: QueuePlan, uncovered: readonly 
       ? { type: 'Ready', status: 'True', reason: 'Ready', message: 'the queue lets pods in' }
       : { type: 'Ready', status: 'False', reason: detached, message: DETACHED[detached](parent) };
   const faults = ineffectiveSettings(writtenSettings(object), { tree, index: tree.indexes.get(name) ?? 0 });
-  return [ready, judged('SettingsEffective', 'NoEffect', faults), ...guaranteeCondition(object, uncovered)];
+  return [
+    ready,
+    judged('SettingsEffective', 'NoEffect', faults),
+    ...guaranteeCondition(object, uncovered),
+    ...doubtCondition(object, plan.doubts),
+  ];
+}
+
+function isTop({ name, parent = ROOT_QUEUE }: QueueObject): boolean {
+  return name === ROOT_QUEUE || parent === ROOT_QUEUE;
 }
 
 /** Present only while a budget blocks reclaim. */
@@ -165,9 +174,18 @@ function emptyCondition(isEmpty: boolean): readonly Condition[] {
 }
 
 /** On the root queue, and on each queue directly below it, because the root may not exist as an object. */
-function guaranteeCondition({ name, parent }: QueueObject, uncovered: readonly string[]): readonly Condition[] {
-  const isTop = name === ROOT_QUEUE || (parent ?? ROOT_QUEUE) === ROOT_QUEUE;
-  return isTop ? [judged('GuaranteesCovered', 'AboveCluster', uncovered)] : [];
+function guaranteeCondition(object: QueueObject, uncovered: readonly string[]): readonly Condition[] {
+  return isTop(object) ? [judged('GuaranteesCovered', 'AboveCluster', uncovered)] : [];
+}
+
+const MAX_DOUBTS = 5;
+
+/** Present only while the report of a node is not believed; where the guarantees are judged. */
+function doubtCondition(object: QueueObject, doubts: readonly Because[]): readonly Condition[] {
+  if (doubts.length === 0 || !isTop(object)) return [];
+  const more = doubts.length > MAX_DOUBTS ? [`and ${doubts.length - MAX_DOUBTS} more`] : [];
+  const message = [...doubts.slice(0, MAX_DOUBTS).map(({ text }) => text), ...more].join('; ');
+  return [{ type: 'NodesDoubted', status: 'True', reason: 'NodeChanged', message }];
 }
 
 function judged(type: string, reason: string, faults: readonly string[]): Condition {

@@ -26,7 +26,7 @@ export interface NodeRoomInput {
   /** What a pod counts by its requests. */
   readonly counted: (requests: QueueAmounts) => QueueAmounts;
   /** What counts as a node's own; by default what it reports. */
-  readonly believed?: (node: Node) => QueueAmounts;
+  readonly believed?: ((node: Node) => QueueAmounts) | undefined;
 }
 
 export interface NodeRoom {

@@ -14,7 +14,9 @@ import { NO_QUEUE_AMOUNTS, type QueueAmounts } from '#shared/domain/queue/queue.
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
 import { withUnreported } from '#shared/domain/queueing/queue-settings.ts';
+import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
+import type { BelievedNodes } from './believed-nodes.ts';
 import { podCounter } from './counted-pods.ts';
 import { type NodeRoom, type NodeRoomInput, readNodeRoom } from './node-room.ts';
 import { type ReturnedShare, type Standing, UnplacedPods } from './unplaced-pods.ts';
@@ -31,6 +33,8 @@ export interface QueuePlan
   readonly total: QueueAmounts;
   /** What guarantees are compared with: what is declared, else what nodes have that take pods. */
   readonly available: QueueAmounts;
+  /** What nodes report and is not believed yet. */
+  readonly doubts: readonly Because[];
   /** What pods on nodes count for, by UID, where it is less than they request. */
   readonly capped: NodeRoom['capped'];
   /** What the queue root declares. */
@@ -60,10 +64,11 @@ export interface HomelessPod {
   readonly isExpected: boolean;
 }
 
-export interface QueuePassInput
-  extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'>, Pick<NodeRoomInput, 'believed'> {
+export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
   readonly pods: Pick<QueuedPods, 'open' | 'placed' | 'outside' | 'amountsOf' | 'lost' | 'get' | 'ending'>;
   readonly now: Instant;
+  /** How far nodes are believed, across passes; without it they are. */
+  readonly believed?: BelievedNodes;
   /** Judges the pods without a node across passes. */
   readonly promises?: UnplacedPods;
   /** Why the API server takes no change of a waiting pod for now. */
@@ -85,7 +90,10 @@ export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   const { directory, capacity: declared } = input;
   const open = yield* input.pods.open();
   const counted = podCounter(directory.tree);
-  const room = yield* readNodeRoom({ ...input, open, counted });
+  const { believed, now } = input;
+  const believedOf = believed && ((node: Node) => believed.amountsOf(node, now));
+  const room = yield* readNodeRoom({ ...input, open, counted, believed: believedOf });
+  believed?.forgetOthers(now);
   const sorted = yield* sortPods(input, open, room);
   yield* sortUntracked(input, sorted);
   const snapshot = passSnapshot(input, sorted, room);
@@ -95,6 +103,7 @@ export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   return {
     ...{ directory, declared, total: snapshot.total, released, homeless, unplaced, returned, wantedQueues, capped },
     available: declared ?? room.possible,
+    doubts: believed?.doubts() ?? [],
     ...{ shares: preprocessed.shares, used: preprocessed.used, overused: preprocessed.overused },
     ...{ ...preempted, letIn, held: preempted.decision.held, occupied: new Set(snapshot.requested.keys()) },
   };
