@@ -16,7 +16,7 @@ const NODES_PER_STEP = 16;
 /**
  * Reviews a proposal only by what protects its victims: for a snapshot that is no longer kept up to date, or if there
  * is no time for more. No node gets other victims: kube-scheduler ignores an extender that names a pod which is gone,
- * and would then preempt the protected one (decisions 25 and 40).
+ * and would then preempt the protected one (docs/contributing/decisions/extender.md).
  */
 export function reviewByProtection(
   snapshot: KnownVictims,
