@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
@@ -8,6 +8,7 @@ import {
   untilAsked,
   wasAsked,
 } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { clusterObjects, onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
 import { forgedPod, untilRulesInForce } from '#test/cluster/admission/support/rules-in-force.ts';
 import { eventually } from '#test/build/waiting.ts';
 
@@ -16,7 +17,12 @@ const CONFIGURATION = `${ADMISSION}/validatingwebhookconfigurations/plimsoll`;
 describe.skipIf(!hasCluster())('while no webhook answers', () => {
   const api = contractHarness(clusterTarget());
   const webhooks = registeredWebhooks(api);
+  const objects = clusterObjects(api);
   const pods = (): string => api.core('pods');
+
+  beforeAll(async () => {
+    await objects.askedAlways(onlyIn(api));
+  });
 
   test('pods are allowed with failure policy Ignore, checked by the API server alone, and later by both', async () => {
     expect(wasAsked(await api.post(pods(), slowPod(uniqueName('slow'))))).toBe(true);
@@ -60,7 +66,7 @@ describe.skipIf(!hasCluster())('while no webhook answers', () => {
     expect((await api.patch(CONFIGURATION, operations, 'json')).status).toBe(200);
     await webhooks.kill();
     await eventually(async () => {
-      const { status, body } = await api.post(pods(), pod(uniqueName('late')));
+      const { status, body } = await api.post(pods(), slowPod(uniqueName('late')));
       expect([status, at(body, 'message')]).toEqual([
         500,
         expect.stringContaining('failed calling webhook "priority.plimsoll.dev"'),
@@ -69,7 +75,7 @@ describe.skipIf(!hasCluster())('while no webhook answers', () => {
   });
 
   test('the API server shows users the registered path, so that it cannot be a secret', async () => {
-    const { body } = await api.post(pods(), pod(uniqueName('shown')));
+    const { body } = await api.post(pods(), slowPod(uniqueName('shown')));
     expect(at(body, 'message')).toMatch(/failed to call webhook: Post "https:\/\/[^"]*\/validate\b[^"]*"/);
   });
 });

@@ -62,6 +62,7 @@ export function ruleArena(api: Harness): RuleArena {
     const accounts = spaces.map(({ name }) => accountOf(name));
     for (const user of [...USERS, ...accounts]) await objects.administrator(user);
     await keepApart(api);
+    await objects.askedAlways({ matchExpressions: [{ key: LABEL, operator: 'Exists' }] });
   }, 90_000);
   afterAll(async () => {
     await removePolicies(api);

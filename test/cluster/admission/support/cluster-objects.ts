@@ -17,6 +17,8 @@ export interface ClusterObjects {
   priorityClass(name: string, value: number, more?: object, metadata?: object): Promise<string>;
   policy(name: string, spec: object): Promise<string>;
   priorityQuota(name: string, spec: object): Promise<string>;
+  /** Lets the webhook be asked about these namespaces whatever else is configured: a quota that counts no pod. */
+  askedAlways(namespaceSelector: object): Promise<string>;
   /** Gives a user all rights. */
   administrator(user: string): Promise<string>;
 }
@@ -60,10 +62,14 @@ export function clusterObjects(api: Harness): ClusterObjects {
     return name;
   }
 
+  const priorityQuota = (name: string, spec: object): Promise<string> =>
+    make(PRIORITY_QUOTAS, name, ours('PriorityQuota', spec));
   return {
     priorityClass,
     policy: (name, spec) => make(POLICIES, name, ours('PriorityPolicy', spec)),
-    priorityQuota: (name, spec) => make(PRIORITY_QUOTAS, name, ours('PriorityQuota', spec)),
+    priorityQuota,
+    askedAlways: (namespaceSelector) =>
+      priorityQuota('asked', { namespaceSelector, priorityClassNames: ['no-such-class'], hard: { pods: '1' } }),
     administrator,
   };
 }
