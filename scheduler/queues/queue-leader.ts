@@ -129,7 +129,12 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   const writeStatus = createStatusWriter({ ...statusPorts, queues: () => queues.values() });
   const keepChildren = createChildQueues({ client, clock, log, metrics, term, queues: () => queues.values() });
   const whyNoRoom = (uid: string) => reclaim?.whyWaiting(uid);
-  const tellWaiting = createWaitEvents(events, whyNoRoom, (uid) => daemonSetOf(pods.get(uid)?.unplaced));
+  const tellWaiting = createWaitEvents(
+    events,
+    whyNoRoom,
+    (uid) => daemonSetOf(pods.get(uid)?.unplaced),
+    term.formerUntil,
+  );
   const promises = new UnplacedPods();
   const believed = new BelievedNodes();
   const whyRefused = (uid: string) => refusalOf(uid, letInPorts);

@@ -13,8 +13,13 @@ import type { QueuePlan } from '#shared/queues/plan-pass.ts';
  * was let in.
  */
 const MAX_EVENTS = 20;
-/** If a pod is older than this when it is first seen, an earlier leader has recorded its Event. */
+/**
+ * If a pod is older than this when it is first seen, an earlier leader has recorded its Event, unless none was alive
+ * then.
+ */
 const NEW_FOR_MS = 30_000;
+/** For an earlier leader's last round, and for clocks that differ. */
+const FORMER_LEADER_MS = 10_000;
 const PODS_PER_STEP = 1_000;
 
 /** A missing queue may be created within two seconds; after that, an Event reports that it does not exist. */
@@ -25,12 +30,14 @@ const SEEKS_ROOM = reason<object>('SeeksRoom', () => 'waits for room that other 
 /**
  * Records Events on waiting pods about what they wait for, at once and after 1, 10 and 60 minutes. Call it once a
  * second. `whyNoRoom` returns what was found for a pod that waits for room. The DaemonSet that `daemonSetOf` finds for a
- * pod gets the same Event, because nobody looks at its pods one by one.
+ * pod gets the same Event, because nobody looks at its pods one by one. `formerUntil`: when an earlier leader was last
+ * alive.
  */
 export function createWaitEvents(
   events: Pick<EventRecorder, 'record'>,
   whyNoRoom: (uid: string) => Because | undefined,
   daemonSetOf: (uid: string) => Owner | undefined = () => undefined,
+  formerUntil: Instant = Infinity,
 ): (plan: QueuePlan, now: Instant) => Steps<void> {
   /** How many Events each waiting pod has got. */
   let recorded = new Map<string, number>();
@@ -42,7 +49,8 @@ export function createWaitEvents(
     let left = MAX_EVENTS;
     const isDue = (uid: string, since: Instant): boolean => {
       const due = announcementsDue(since, now);
-      const known = recorded.get(uid) ?? (now - since <= NEW_FOR_MS ? 0 : due);
+      const isNew = now - since <= NEW_FOR_MS || since >= formerUntil - FORMER_LEADER_MS;
+      const known = recorded.get(uid) ?? (isNew ? 0 : due);
       const isRecorded = due > known && left > 0;
       next.set(uid, isRecorded ? due : known);
       left -= Number(isRecorded);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { forwardAbort } from '#shared/runtime/clock.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { type LeaseAttempt, type LeaseCandidate, type CandidateOptions, createCandidate } from './lease-candidate.ts';
@@ -19,6 +20,8 @@ interface LeaseOptions
 export interface LeaseTerm {
   /** Constant during the term and never used again; compare for equality. */
   readonly fencingToken: string;
+  /** When the leader before this one was last alive, by its wall time; 0 if there was none. */
+  readonly formerUntil: Instant;
   /** By the monotonic clock now, so it is also correct after the process was frozen. */
   isHeld(): boolean;
 }
@@ -71,7 +74,8 @@ async function leadOneTerm(options: LeaseOptions, candidate: LeaseCandidate, sig
   const leading = new AbortController();
   const unlinks = [signal, lost.signal].map((source) => forwardAbort(source, leading));
   const fencingToken = candidate.fencingToken();
-  const term = { fencingToken, isHeld: () => !lost.signal.aborted && candidate.remainingMs() > 0 };
+  const formerUntil = candidate.formerUntil();
+  const term = { fencingToken, formerUntil, isHeld: () => !lost.signal.aborted && candidate.remainingMs() > 0 };
   log.info({ lease, fencingToken }, 'Lease acquired');
   const renewing = keepRenewing(options, candidate, ended.signal).then(() => lost.abort());
   try {

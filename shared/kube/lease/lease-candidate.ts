@@ -4,6 +4,7 @@ import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import { createObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { LEASES } from '#shared/kube/resource.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 
 export interface CandidateOptions extends Pick<ClientContext, 'client' | 'clock'> {
   readonly name: string;
@@ -28,6 +29,8 @@ export interface LeaseCandidate {
   /** How long the lease is still valid, by the monotonic clock now. */
   remainingMs(): number;
   fencingToken(): string;
+  /** When the holder before this one was last alive, by its wall time; 0 if there was none. */
+  formerUntil(): Instant;
 }
 
 /** A candidate that does not hold the lease yet. Every write is conditional on the version last read. */
@@ -36,6 +39,7 @@ export function createCandidate(options: CandidateOptions): LeaseCandidate {
   const address = { resource: LEASES, namespace, name };
   let sighting: Sighting | undefined;
   let term: LeaseRecord | undefined;
+  let formerUntil: Instant = 0;
   /** When the last successful write was sent: no other candidate started to wait earlier. */
   let writtenAt = -Infinity;
   const holding = (): object => held(options);
@@ -46,6 +50,7 @@ export function createCandidate(options: CandidateOptions): LeaseCandidate {
 
   async function tryAcquire(signal: AbortSignal): Promise<LeaseAttempt> {
     const found = await getObject(client, address, { signal, timeoutMs: renewDeadlineMs });
+    formerUntil = found.kind === 'ok' ? renewedAt(found.object) : 0;
     if (found.kind === 'notFound')
       return attempt(await write(createLease(options), { ...holding(), ...taken(0, clock) }));
     if (found.kind !== 'ok') return attempt(found);
@@ -97,6 +102,7 @@ export function createCandidate(options: CandidateOptions): LeaseCandidate {
     release,
     remainingMs,
     fencingToken: () => (term === undefined ? '' : fencingToken(term)),
+    formerUntil: () => formerUntil,
   };
 }
 
@@ -164,6 +170,13 @@ function leaseRecord(lease: KubeObject, defaultDurationMs: number): LeaseRecord 
     uid: lease.metadata.uid ?? '',
     resourceVersion: lease.metadata.resourceVersion ?? '',
   };
+}
+
+/** 0 for a Lease that has never been held, or that does not say. */
+function renewedAt(lease: KubeObject): Instant {
+  const renewTime = isRecord(lease['spec']) ? lease['spec']['renewTime'] : undefined;
+  const at = typeof renewTime === 'string' ? Date.parse(renewTime) : 0;
+  return Number.isFinite(at) ? at : 0;
 }
 
 function isCount(value: unknown): value is number {

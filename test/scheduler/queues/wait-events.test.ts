@@ -50,3 +50,27 @@ test('a pod that was let in and finds no node is told when it gives its share ba
   };
   expect([0, 300_000, 301_000, 360_000, 361_000, 900_000].map(told)).toEqual([0, 1, 0, 1, 0, 1]);
 });
+
+test('a leader tells pods that began to wait when none was alive, and not those that an earlier one has told', () => {
+  const world = queueWorld([queueFor('shop', { max: { cpu: 0 } })]);
+  world.see({ name: 'a', gates: [GATE] });
+  const toldAfter = (formerUntil: number): readonly number[] => {
+    const events: EventRecord[] = [];
+    const tell = createWaitEvents(
+      { record: (event) => void events.push(event) },
+      () => undefined,
+      undefined,
+      formerUntil,
+    );
+    return [3_700_000, 3_701_000].map((now) => {
+      finish(tell(world.plan(), now));
+      return events.splice(0).length;
+    });
+  };
+  // The pod waits since 0.
+  expect([toldAfter(0), toldAfter(5_000), toldAfter(60_000)]).toEqual([
+    [1, 0],
+    [1, 0],
+    [0, 0],
+  ]);
+});

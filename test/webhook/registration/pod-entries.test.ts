@@ -84,7 +84,7 @@ describe('createPodEntries', () => {
       configured: () => configured,
       avoiding: () => [],
     });
-    void duty.run(end.signal, { fencingToken: '', isHeld: () => isHeld });
+    void duty.run(end.signal, { fencingToken: '', formerUntil: 0, isHeld: () => isHeld });
     return {
       lose: () => {
         isHeld = false;

@@ -65,7 +65,7 @@ describe('RuleReconciler on the sandbox API server', () => {
       caches,
       lead: () => {
         let isHeld = true;
-        void reconciler.duty.run(end.signal, { fencingToken: randomUUID(), isHeld: () => isHeld });
+        void reconciler.duty.run(end.signal, { fencingToken: randomUUID(), formerUntil: 0, isHeld: () => isHeld });
         return {
           lose: () => {
             isHeld = false;
@@ -200,7 +200,7 @@ describe('RuleReconciler on the sandbox API server', () => {
     const end = new AbortController();
     running.push(end);
     expect([...stale.caches.policies.values()].map(({ maxPriority }) => maxPriority)).toEqual([1]);
-    void stale.reconciler.duty.run(end.signal, { fencingToken: 'late', isHeld: () => true });
+    void stale.reconciler.duty.run(end.signal, { fencingToken: 'late', formerUntil: 0, isHeld: () => true });
     await letTimePass(QUIET_MS, 'watched');
     expect(await rulesIn('plimsoll')).toEqual([['a', 2]]);
   });

@@ -121,6 +121,21 @@ describe('runWithLease', () => {
     expect(server.lease?.spec['holderIdentity']).toBe('');
   });
 
+  test('a leader knows until when the one before it was alive, and the first that there was none', async () => {
+    const [server, clock] = [leaseServer(), manualClock()];
+    const a = contend(server, clock, 'a');
+    await clock.advance(60_000);
+    expect(a.term?.formerUntil).toBe(0);
+    const cutAt = clock.now();
+    server.cut.add('a');
+    await clock.advance(300_000);
+    const b = contend(server, clock, 'b');
+    await clock.advance(30_000);
+    expect(b.term?.formerUntil).toBeLessThanOrEqual(cutAt);
+    expect(b.term?.formerUntil).toBeGreaterThan(cutAt - 5_000);
+    await end(clock, a, b);
+  });
+
   test('a leader that is cut off stops before another begins', async () => {
     const [server, clock] = [leaseServer(), manualClock()];
     const a = contend(server, clock, 'a');
