@@ -11,6 +11,7 @@ import { reviewCommand } from './review-command.ts';
 import { formatAnswer, objectDocument } from './output/answer.ts';
 import { type OutputFormat, outputOption } from './output/output-option.ts';
 import { queueCommand } from './queue-command.ts';
+import { type FlagArity, flagArity, readAsPflag } from './pflag.ts';
 import type { ProcessIo } from './process-io.ts';
 import { simulateCommand } from './simulate-command.ts';
 import { snapshotCommand } from './snapshot-command.ts';
@@ -84,26 +85,19 @@ function inherit(command: Command, parent: Command): Command {
   return command;
 }
 
-/** The same arguments with flags that precede a command moved behind it, as kubectl accepts them. */
+/** The same arguments, read as kubectl reads them, with flags that precede a command moved behind it. */
 export function flagsBehind(program: Command, args: readonly string[]): readonly string[] {
-  const flags = new Map(program.commands.flatMap(flagsOf));
+  const flags = flagArity(program);
+  const plain = readAsPflag(flags, args);
   let at = 0;
-  for (let length = flagLength(args, at, flags); length > 0; length = flagLength(args, at, flags)) at += length;
-  const end = args.indexOf('--');
-  const rest = args.slice(at, end < 0 ? undefined : end);
-  return [...rest, ...args.slice(0, at), ...(end < 0 ? [] : args.slice(end))];
-}
-
-/** Each flag of a command and its subcommands, and whether a value follows. */
-function flagsOf(command: Command): readonly (readonly [string, boolean])[] {
-  const own = command.options.flatMap(({ short, long, required }) =>
-    [short, long].flatMap((flag) => (flag === undefined ? [] : [[flag, required] as const])),
-  );
-  return [...own, ...command.commands.flatMap(flagsOf)];
+  for (let length = flagLength(plain, at, flags); length > 0; length = flagLength(plain, at, flags)) at += length;
+  const end = plain.indexOf('--');
+  const rest = plain.slice(at, end < 0 ? undefined : end);
+  return [...rest, ...plain.slice(0, at), ...(end < 0 ? [] : plain.slice(end))];
 }
 
 /** How many arguments the flag there takes; 0 if none is there. */
-function flagLength(args: readonly string[], at: number, flags: ReadonlyMap<string, boolean>): number {
+function flagLength(args: readonly string[], at: number, flags: FlagArity): number {
   const [name = '', value] = (args[at] ?? '').split('=', 2);
   const takesValue = flags.get(name);
   if (takesValue === undefined) return 0;
