@@ -1,4 +1,5 @@
-import type { Instant, Pod, PodSpec, PodStatus } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod, PodArithmetic, PodSpec, PodStatus } from '#shared/domain/pod/pod.ts';
+import { podArithmetic } from '#shared/kube/decode/pod-arithmetic.ts';
 
 /** What the pods of one owner have in common. */
 export interface PodTemplate extends Pick<Pod, 'namespace' | 'labels' | 'annotations' | 'owners' | 'spec' | 'status'> {
@@ -101,6 +102,10 @@ export class CompactPod implements Pod {
     const { status, lastMade } = this.#template;
     const startTime = this.#startSeconds === undefined ? undefined : Math.round(this.#startSeconds * 1_000);
     return lastMade.statusOf(status, { startTime, nominatedNodeName: this.#rare.nominatedNodeName });
+  }
+
+  get arithmetic(): PodArithmetic {
+    return podArithmetic();
   }
 
   get generateName(): undefined {

@@ -5,7 +5,7 @@ import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeMessage, type Field, type WireMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { SCHEDULED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { type PodTemplate, TemplatePool } from '#scheduler/compact-pod.ts';
+import { type CompactPod, type PodTemplate, TemplatePool } from '#scheduler/compact-pod.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
 import { encodeMessage } from '#test/build/encode-message.ts';
 
@@ -79,11 +79,11 @@ class FullPool extends TemplatePool {
 }
 
 /** All that a pod has, whether it is kept or made when it is asked for. */
-function fieldsOf(pod: Pod): Pod {
+function fieldsOf(pod: CompactPod): Pod {
   const { namespace, name, uid, labels, annotations, owners, deletion, spec, status } = pod;
-  const { generateName, resourceVersion, createdAt } = pod;
+  const { generateName, resourceVersion, createdAt, arithmetic } = pod;
   const metadata = { namespace, name, uid, labels, annotations, owners, deletion };
-  return { ...metadata, generateName, resourceVersion, createdAt, spec, status };
+  return { ...metadata, generateName, resourceVersion, createdAt, arithmetic, spec, status };
 }
 
 /** As it is written in JSON. */
