@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+
+interface Entry {
+  readonly verb: string;
+  readonly user: { readonly username: string };
+  readonly objectRef?: { readonly resource?: string; readonly subresource?: string; readonly name?: string };
+  readonly responseStatus?: { readonly code?: number; readonly message?: string };
+}
+
+const OURS = /^system:serviceaccount:plimsoll-(?:system|node):plimsoll-/;
+/** What a rewritten object, a lost race, an object that is not there yet and a limit are answered with. */
+const IN_ORDER = new Set([200, 201, 202, 404, 409, 429]);
+
+/**
+ * What the API server refused our own accounts, `CODE ACCOUNT VERB RESOURCE`, each once: a right that is missing, a policy
+ * that stands in the way, or a request that is none.
+ */
+export function refusalsOf(auditLog: string): readonly string[] {
+  const lines = readFileSync(auditLog, 'utf8').split('\n').slice(0, -1);
+  const entries = lines.filter((line) => line.includes(':plimsoll-')).map((line) => JSON.parse(line) as Entry);
+  const refused = entries.filter(
+    ({ user, responseStatus }) => OURS.test(user.username) && !IN_ORDER.has(responseStatus?.code ?? 200),
+  );
+  return [...new Set(refused.map(textOf))].sort();
+}
+
+function textOf({ verb, user, objectRef, responseStatus }: Entry): string {
+  const path = [objectRef?.resource, objectRef?.subresource].filter((part) => part !== undefined).join('/');
+  return `${responseStatus?.code} ${user.username.replace(/.*:/, '')} ${verb} ${path}: ${responseStatus?.message ?? ''}`;
+}
