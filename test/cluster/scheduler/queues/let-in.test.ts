@@ -141,16 +141,26 @@ describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler$
 
   test('a pod that names a node takes nothing of the queues, and one of a DaemonSet waits as any other', async () => {
     await create('default', podOf('loud', { nodeName: 'no-such-node' }, {}, '1000'));
-    const controller = scene.user('system:serviceaccount:kube-system:daemon-set-controller');
-    expect((await controller('POST', pods('team-a'), podOf('daemon'))).status).toBe(201);
+    const template = { ...podOf(''), metadata: { labels: { app: 'logs' } } };
+    await scene.create('/apis/apps/v1/namespaces/team-a/daemonsets', {
+      metadata: { name: 'logs' },
+      spec: { selector: { matchLabels: { app: 'logs' } }, template },
+    });
+    await eventually(async () => {
+      const { body } = await scene.user()('GET', '/apis/events.k8s.io/v1/namespaces/team-a/events');
+      const events = at(body, 'items') as readonly object[];
+      expect(
+        events.some((each) => at(each, 'regarding.kind') === 'DaemonSet' && at(each, 'reason') === 'WaitsInQueue'),
+      ).toBe(true);
+    }, PATIENCE_MS);
     const [first = ''] = await letIn('team-b');
     await scene.user()('DELETE', pods('team-b', first));
     await eventually(async () => {
       const names = await letIn('team-b');
       expect([names.length, names.includes(first)]).toEqual([4, false]);
     }, PATIENCE_MS);
-    const names = await letIn('team-a');
-    expect([names.length, names.includes('daemon')]).toEqual([4, false]);
+    const ofDaemonSet = (await list('team-a')).filter((each) => textAt(each, 'metadata.name').startsWith('logs-'));
+    expect([(await letIn('team-a')).length, ofDaemonSet.map(gatesOf)]).toEqual([4, [['plimsoll.dev/queue']]]);
   }, 60_000);
 
   test('when the leader is killed, the other replica goes on, and lets no pod in twice', async () => {
