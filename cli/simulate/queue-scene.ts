@@ -50,7 +50,7 @@ export function queueScene(read: ClusterManifests, reclaimBy: ReclaimBy = 'Guara
     .filter((each) => typeOf(each) === typeOf({ apiVersion: apiVersionOf(QUEUES), kind: QUEUES.kind }))
     .map((each) => decodeManifest(each, decodeQueue));
   const { now } = read;
-  const promises = new UnplacedPods(MAX_CHECKS);
+  const promises = new UnplacedPods({ checksPerPass: MAX_CHECKS });
   const settings = { pods, snapshot, now, reclaimBy, promises, isReclaiming: true };
   const plan = planWith(objects, { ...settings, replacements: 'First' });
   const nothing = { isLeaving: () => false, isRefused: () => false, promises: [] };

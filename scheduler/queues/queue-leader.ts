@@ -137,13 +137,14 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   );
   const promises = new UnplacedPods();
   const believed = new BelievedNodes();
+  const isRoomMade = (uid: string) => reclaim?.isMakingRoomFor(uid) ?? false;
   const whyRefused = (uid: string) => refusalOf(uid, letInPorts);
   const noteDoubts = createDoubtLog(log);
   let last: QueuePlan | undefined;
   return {
     letIn: async (passing: AbortSignal): Promise<void> => {
       if (!isDue()) return;
-      last = await decide(leading, { ...settings(), promises, whyRefused, believed }, passing);
+      last = await decide(leading, { ...settings(), promises, whyRefused, isRoomMade, believed }, passing);
       noteDoubts(last);
       await letPodsIn(last, letInPorts, passing);
     },
@@ -205,7 +206,7 @@ function createSettings(queues: FollowedQueues) {
 
 async function decide(
   { pods, view, clock, queueMetrics, reclaim, reclaimBy, replacements }: LeadingQueues,
-  settings: Pick<QueuePassInput, 'directory' | 'capacity' | 'promises' | 'whyRefused' | 'believed'>,
+  settings: Pick<QueuePassInput, 'directory' | 'capacity' | 'promises' | 'whyRefused' | 'isRoomMade' | 'believed'>,
   signal: AbortSignal,
 ) {
   const startedAt = clock.monotonic();

@@ -39,6 +39,8 @@ const AGAIN_MS = 10_000;
 const EARLY_MS = 1_000;
 /** Longer than the pause between two attempts for a pod. */
 const BLOCKED_MS = 3 * AGAIN_MS;
+/** Longer than kube-scheduler takes to place a pod once the last victim is gone. */
+const MADE_MS = 30_000;
 const MAX_REMEMBERED = 10_000;
 
 /**
@@ -54,6 +56,8 @@ export class Reclaim {
   /** When each pod may be examined again. */
   readonly #again: Deadlines = new Map();
   readonly #blocked = new Map<string, { readonly because: Because; readonly until: number }>();
+  /** Until when the room that is made for a pod counts as its own. */
+  readonly #made: Deadlines = new Map();
   /** The latest finding for each pod that needs room. */
   readonly #found = new Map<string, Because>();
 
@@ -62,6 +66,11 @@ export class Reclaim {
     this.#evictions = new QueueEvictions(ports);
     this.#maker = new RoomMaker(ports, this.#evictions);
     this.#overuse = new QueueOveruse(ports, this.#evictions);
+  }
+
+  /** Whether pods were evicted for the pod, or are leaving for it. */
+  isMakingRoomFor(uid: string): boolean {
+    return isAhead(this.#made, uid, this.#ports.clock);
   }
 
   /** Why a pod still waits for room. */
@@ -110,6 +119,10 @@ export class Reclaim {
     const { mode, clock } = this.#ports;
     if (mode === 'DryRun') return;
     for (const uid of await inChunks(this.#lostClaims(plan, steps), clock, signal)) await this.#maker.giveUp(uid);
+    for (const { seeker, step } of steps) {
+      if (step.kind === 'Evict' || step.kind === 'Await')
+        putBounded(this.#made, MAX_REMEMBERED, [seeker.pod.uid, clock.monotonic() + MADE_MS]);
+    }
     for (const each of steps) this.#follow(each, floorOf({ tree: plan.floors }));
     const open = steps.filter(({ seeker, step }) => seeker.isGated && isOpen(step)).map(({ seeker }) => seeker.pod);
     if (open.length > 0) await this.#ports.letIn(open, signal);

@@ -71,6 +71,8 @@ export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isRecl
   readonly believed?: BelievedNodes;
   /** Judges the pods without a node across passes. */
   readonly promises?: UnplacedPods;
+  /** Whether others are making room for a pod that was let in. */
+  readonly isRoomMade?: (uid: string) => boolean;
   /** Why the API server takes no change of a waiting pod for now. */
   readonly whyRefused?: (uid: string) => Because | undefined;
   /** Whether the replacements of disrupted pods go in before others of the same priority. */
@@ -142,7 +144,7 @@ class SortedPods {
     this.counted = podCounter(input.directory.tree);
     const find = queueFinder(input, () => void (this.#work += PODS_PER_SEARCH));
     this.find = noteWanted(find, this.wantedQueues);
-    this.standingOf = (input.promises ?? new UnplacedPods()).inPass(input.snapshot, input.now);
+    this.standingOf = (input.promises ?? new UnplacedPods()).inPass(input.snapshot, input.now, input.isRoomMade);
     this.whyRefused = input.whyRefused ?? (() => undefined);
   }
 

@@ -12,7 +12,7 @@ import type { QueuedPod } from './queued-pod.ts';
  */
 
 /** How long a pod that was let in counts for its queue without a node. */
-export const PLACED_WITHIN_MS = 300_000;
+const PLACED_WITHIN_MS = 300_000;
 
 /** A pod that gave its share back. */
 export interface ReturnedShare {
@@ -69,20 +69,36 @@ const MAX_REMEMBERED = 10_000;
 /** Trials of nodes take some milliseconds for each pod of a large cluster; the others follow in the next passes. */
 const CHECKS_PER_PASS = 10;
 
+export interface UnplacedPodsOptions {
+  readonly checksPerPass?: number;
+  /** How long a pod counts without a node. */
+  readonly withinMs?: number;
+}
+
 /** Judges pods that were let in and have no node. It remembers since when a node could hold each of them. */
 export class UnplacedPods {
   readonly #trials = new Map<string, Trial>();
   readonly #checksPerPass: number;
+  readonly #withinMs: number;
   #checksLeft = 0;
 
-  constructor(checksPerPass = CHECKS_PER_PASS) {
+  constructor({ checksPerPass = CHECKS_PER_PASS, withinMs = PLACED_WITHIN_MS }: UnplacedPodsOptions = {}) {
     this.#checksPerPass = checksPerPass;
+    this.#withinMs = withinMs;
   }
 
-  /** The standing of each pod in one pass. */
-  inPass(snapshot: Pick<ClusterSnapshot, 'nodes'>, now: Instant): (pod: QueuedPod) => Standing {
+  /** The standing of each pod in one pass. `isRoomMade` says whether others are making room for a pod. */
+  inPass(
+    snapshot: Pick<ClusterSnapshot, 'nodes'>,
+    now: Instant,
+    isRoomMade: (uid: string) => boolean = () => false,
+  ): (pod: QueuedPod) => Standing {
     this.#checksLeft = this.#checksPerPass;
-    return (pod) => this.#standingOf(pod, snapshot as ClusterSnapshot, now);
+    return (pod) => {
+      const standing = this.#standingOf(pod, snapshot as ClusterSnapshot, now);
+      // Its share must not go to others while pods are evicted for it.
+      return standing.kind !== 'OnItsWay' && isRoomMade(pod.uid) ? ON_ITS_WAY : standing;
+    };
   }
 
   #standingOf(queued: QueuedPod, snapshot: ClusterSnapshot, now: Instant): Standing {
@@ -90,7 +106,7 @@ export class UnplacedPods {
     if (pod === undefined) return ON_ITS_WAY;
     if (pod.deletion !== undefined) return { kind: 'Returned', because: DELETED({}) };
     const waitedMs = now - (queued.admitted?.at ?? queued.createdAt);
-    if (waitedMs < PLACED_WITHIN_MS) return ON_ITS_WAY;
+    if (waitedMs < this.#withinMs) return ON_ITS_WAY;
     const minutes = Math.floor(waitedMs / 60_000);
     if (foreignGates.length > 0) {
       const facts = { minutes, gates: foreignGates.join(', ') };
@@ -98,7 +114,7 @@ export class UnplacedPods {
     }
     const trial = this.#trialOf(queued.uid, pod, snapshot, now);
     if (!trial.fits) return { kind: 'Returned', because: NO_NODE({ minutes }, { minutes }) };
-    if (now - trial.since < PLACED_WITHIN_MS) return AGAIN;
+    if (now - trial.since < this.#withinMs) return AGAIN;
     return { kind: 'Returned', because: NOT_PLACED({ minutes }, { minutes }) };
   }
 

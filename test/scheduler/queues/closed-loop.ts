@@ -4,6 +4,7 @@ import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
 import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
+import { UnplacedPods } from '#shared/queues/unplaced-pods.ts';
 import { Reclaim } from '#scheduler/queues/reclaim.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
@@ -14,6 +15,8 @@ import { GATE, queueFor, queueWorld } from '#test/shared/queues/queue-world.ts';
 
 const START_MS = 3_600_000;
 const STEP_MS = 1_000;
+/** Shorter than in a cluster, so that a run comes to rest soon. */
+const PLACED_WITHIN_MS = 60_000;
 const NODES = { 'node-0': 8, 'node-1': 8, 'node-2': 8 };
 const SEND_LOST = 0.02;
 const KILLED = 0.02;
@@ -94,7 +97,7 @@ export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy
         return Promise.resolve();
       },
     });
-    return { own, reclaim, leading };
+    return { own, reclaim, leading, promises: new UnplacedPods({ withinMs: PLACED_WITHIN_MS }) };
   }
 
   /** What the API server does with a write; a leader may be killed at each, before or after it takes effect. */
@@ -197,7 +200,11 @@ export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy
       leader.leading.abort();
       leader = newLeader();
     }
-    const plan = world.plan(true, reclaimBy, { now: clock.now() });
+    const plan = world.plan(true, reclaimBy, {
+      now: clock.now(),
+      promises: leader.promises,
+      isRoomMade: (uid) => leader.reclaim.isMakingRoomFor(uid),
+    });
     if (!isBalanced(plan)) unbalanced += 1;
     for (const { name, queue } of plan.letIn) letIn(name.replace('shop/', ''), queue);
     await leader.reclaim.round(plan, leader.leading.signal);
