@@ -90,6 +90,11 @@ export const QUEUES = {
     text: 'its namespace is not managed, so that no queue holds it back',
     facts: {},
   } satisfies Because,
+  replaces: {
+    code: 'Replaces',
+    text: 'goes in against a pod that its Deployment replaces',
+    facts: {},
+  } satisfies Because,
   lookedAt: (count: number): string => `room is looked for only for the first ${count} pods of each list`,
 };
 

@@ -11,6 +11,7 @@ import { deservedOf } from '#shared/domain/queue/shares.ts';
 import { usedBy } from '#shared/domain/queue/usage.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 import type { QueuedPod } from '#shared/queues/queued-pod.ts';
+import { withWayOut } from '#shared/queues/rollouts.ts';
 import { readRoomState } from '#shared/queues/room-state.ts';
 import { seekerOf, seekersOf } from '#shared/queues/seekers.ts';
 import { NOT_SIMULATED } from '#shared/simulation/messages.ts';
@@ -61,9 +62,14 @@ export function queueView(scene: QueueScene): QueueSimulation {
   const letIn = [
     ...released.map((pod) => outsideRow(pod, QUEUES.released)),
     ...decision.letIn.map(({ pod, because }) => podRow(pod, because, rooms.get(pod.uid))),
+    ...plan.letIn
+      .filter(({ against }) => against !== undefined)
+      .map((pod) => podRow(pod, QUEUES.replaces, rooms.get(pod.uid))),
   ];
   const waiting = [
-    ...held.map((pod) => podRow(pod, whyWaiting(plan.question, decision, pod), rooms.get(pod.uid))),
+    ...held.map((pod) =>
+      podRow(pod, withWayOut(whyWaiting(plan.question, decision, pod), plan.heldRollouts, pod), rooms.get(pod.uid)),
+    ),
     ...homeless.map(({ pod, because }) => outsideRow(pod, because)),
     ...returned.map(({ pod, queue, because }) => ({ ...outsideRow(pod, because), queue })),
   ];

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Admitted, encodeAdmitted } from '#shared/api/admitted.ts';
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
+import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { ANNOTATION_ADMITTED, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import { ownerWishes } from '#shared/kube/annotations/annotations.ts';
 import type { AnnotatedClass } from '#shared/domain/priority/classes-and-policies.ts';
@@ -50,15 +51,18 @@ export async function letPodsIn(
   signal: AbortSignal,
 ): Promise<void> {
   const decision = randomUUID();
-  const all = [...plan.released.map(({ uid }) => ({ uid, queue: '' })), ...plan.letIn];
+  const all: readonly Pick<WaitingPod, 'uid' | 'queue' | 'against'>[] = [
+    ...plan.released.map(({ uid }) => ({ uid, queue: '' })),
+    ...plan.letIn,
+  ];
   const next = all
     .filter(({ uid }) => mayTry(uid, ports))
     .slice(0, MAX_OF_PLAN)
     .values();
   const work = async (): Promise<void> => {
-    for (const { uid, queue } of next) {
+    for (const { uid, queue, against } of next) {
       if (signal.aborted || !ports.term.isHeld()) return;
-      await takeGateOff(uid, { queue, decision }, ports, signal);
+      await takeGateOff(uid, { queue, decision, ...(against !== undefined && { against }) }, ports, signal);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -87,7 +91,7 @@ function nextRefusal(before: Refusal | undefined, now: number, because: Because)
   return { because, until: now + pauseMs, pauseMs };
 }
 
-type Into = Pick<Admitted, 'queue' | 'decision'>;
+type Into = Pick<Admitted, 'queue' | 'decision' | 'against'>;
 
 /**
  * One patch, for exactly the pod that was read: its UID and resourceVersion are preconditions. So neither a successor

@@ -7,6 +7,7 @@ import { announcementsDue } from '#shared/domain/queueing/queue-settings.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { type EventRecord, type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
+import { withWayOut } from '#shared/queues/rollouts.ts';
 
 /**
  * Per round, that is, per second: in a burst of 10,000 pods the last one gets its Event after some minutes, unless it
@@ -66,7 +67,9 @@ export function createWaitEvents(
         if (owner !== undefined) record(events, daemonSetReference(pod, owner), because);
       }
     };
-    yield* recordEach(plan.held, (pod) => whyWaiting(plan.question, plan.decision, pod));
+    yield* recordEach(plan.held, (pod) =>
+      withWayOut(whyWaiting(plan.question, plan.decision, pod), plan.heldRollouts, pod),
+    );
     yield* recordEach(plan.seeking, ({ uid }) => whyNoRoom(uid) ?? SEEKS_ROOM({}));
     for (const { pod, because } of plan.returned) {
       const since = returnedSince.get(pod.uid) ?? now;

@@ -14,6 +14,8 @@ export interface Admitted {
   readonly at: Instant;
   /** The ID of the pass that let it in. */
   readonly decision: string;
+  /** It went in against a pod that its Deployment replaces: how many pods the Deployment had. */
+  readonly against?: number;
 }
 
 const MAX_LENGTHS = { queue: 253, application: 253, decision: 64, text: 2_048 } as const;
@@ -21,7 +23,7 @@ const MAX_LENGTHS = { queue: 253, application: 253, decision: 64, text: 2_048 } 
 /** Reads the annotation `plimsoll.dev/admitted`; `undefined` if it names no queue. Unreadable parts count as absent. */
 export function decodeAdmitted(text: string | undefined): Admitted | undefined {
   if (text === undefined || text.length > MAX_LENGTHS.text) return undefined;
-  const { queue, application, mayPreempt, mayBePreempted, at, decision } = fieldsOf(jsonIn(text));
+  const { queue, application, mayPreempt, mayBePreempted, at, decision, against } = fieldsOf(jsonIn(text));
   const name = keyOf(queue, MAX_LENGTHS.queue);
   if (name === undefined) return undefined;
   return {
@@ -31,6 +33,7 @@ export function decodeAdmitted(text: string | undefined): Admitted | undefined {
     mayBePreempted: mayBePreempted !== false,
     at: instantOf(at) ?? 0,
     decision: keyOf(decision, MAX_LENGTHS.decision) ?? '',
+    ...(typeof against === 'number' && Number.isSafeInteger(against) && against > 0 && { against }),
   };
 }
 

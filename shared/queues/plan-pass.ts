@@ -22,6 +22,7 @@ import { type NodeRoom, type NodeRoomInput, readNodeRoom } from './node-room.ts'
 import { type ReturnedShare, type Standing, UnplacedPods } from './unplaced-pods.ts';
 import { chargedQueue, type FindQueue, noteWanted, queueFinder, untracked } from './queue-finder.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
+import { decideRollouts, type RolloutDecision } from './rollouts.ts';
 import type { QueuedPods } from './queued-pods.ts';
 
 /** What one look at the cluster comes to: that of the two stages, and what concerns no share. */
@@ -41,6 +42,8 @@ export interface QueuePlan
   readonly declared: QueueAmounts | undefined;
   /** The pods that go in now, in order. */
   readonly letIn: readonly WaitingPod[];
+  /** What keeps new pods of rollouts that stay, with the way out, by UID. */
+  readonly heldRollouts: RolloutDecision['kept'];
   /** The pods that stay, those for which room is sought left aside. */
   readonly held: readonly WaitingPod[];
   /** Pods that were let in and have no node. */
@@ -65,7 +68,7 @@ export interface HomelessPod {
 }
 
 export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
-  readonly pods: Pick<QueuedPods, 'open' | 'placed' | 'outside' | 'amountsOf' | 'lost' | 'get' | 'ending'>;
+  readonly pods: Pick<QueuedPods, 'open' | 'placed' | 'outside' | 'amountsOf' | 'lost' | 'get' | 'ending' | 'values'>;
   readonly now: Instant;
   /** How far nodes are believed, across passes; without it they are. */
   readonly believed?: BelievedNodes;
@@ -102,13 +105,34 @@ export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   const preprocessed = yield* preprocess(snapshot);
   const { atOnce: letIn, ...preempted } = yield* preempt(snapshot, preprocessed);
   const { released, homeless, unplaced, returned, wantedQueues, capped } = sorted;
+  const { question, decision } = preempted;
+  const isReturned = returnedAmong(returned);
+  const rollouts = yield* decideRollouts({ ...input, question, decision, isReturned });
+  const held = without(decision.held, rollouts.letIn);
   return {
     ...{ directory, declared, total: snapshot.total, released, homeless, unplaced, returned, wantedQueues, capped },
     available: declared ?? room.possible,
     doubts: believed?.doubts() ?? [],
     ...{ shares: preprocessed.shares, used: preprocessed.used, overused: preprocessed.overused },
-    ...{ ...preempted, letIn, held: preempted.decision.held, occupied: new Set(snapshot.requested.keys()) },
+    ...{
+      ...preempted,
+      letIn: [...letIn, ...rollouts.letIn],
+      held,
+      heldRollouts: rollouts.kept,
+      occupied: new Set(snapshot.requested.keys()),
+    },
   };
+}
+
+function without(held: readonly WaitingPod[], entering: readonly WaitingPod[]): readonly WaitingPod[] {
+  if (entering.length === 0) return held;
+  const uids = new Set(entering.map(({ uid }) => uid));
+  return held.filter(({ uid }) => !uids.has(uid));
+}
+
+function returnedAmong(returned: readonly ReturnedShare[]): (uid: string) => boolean {
+  const uids = new Set(returned.map(({ pod }) => pod.uid));
+  return (uid) => uids.has(uid);
 }
 
 function passSnapshot(input: QueuePassInput, sorted: SortedPods, room: NodeRoom): PassSnapshot {

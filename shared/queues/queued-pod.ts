@@ -3,6 +3,7 @@ import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts'
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { LABEL_QUEUE } from '#shared/kube/api-names.ts';
+import { isDeletedByOwner, type Rollout, rolloutOf } from './rollout.ts';
 import { applicationOf, isMarkedOriginator } from '#shared/kube/annotations/annotations.ts';
 
 /** A pod of a managed namespace, or one that has the gate. */
@@ -29,6 +30,10 @@ export interface QueuedPod {
   readonly isBound: boolean;
   /** UID of its controller. */
   readonly owner: string | undefined;
+  /** The rollout of a Deployment that it is of. */
+  readonly rollout: Rollout | undefined;
+  /** It is being deleted, and not by an eviction. */
+  readonly isDeletedByOwner: boolean;
   /** It says of itself that it manages its application. */
   readonly isMarkedOriginator: boolean;
   /** The whole pod, while it has no node. */
@@ -112,6 +117,14 @@ export class KeptPod implements QueuedPod {
     return controllerOf(this.#pod)?.uid;
   }
 
+  get rollout(): Rollout | undefined {
+    return rolloutOf(this.#pod);
+  }
+
+  get isDeletedByOwner(): boolean {
+    return isDeletedByOwner(this.#pod);
+  }
+
   get isMarkedOriginator(): boolean {
     return isMarkedOriginator(this.#pod);
   }
@@ -147,6 +160,8 @@ class UnplacedPod extends KeptPod {
   readonly #foreignGates: readonly string[];
   readonly #resourceVersion: string | undefined;
   #waiting: WaitingPod | undefined;
+  /** `false` until it is asked for. */
+  #rollout: Rollout | undefined | false = false;
 
   constructor(pod: Pod, own: OwnFacts) {
     super(pod, own);
@@ -169,6 +184,12 @@ class UnplacedPod extends KeptPod {
 
   override get foreignGates(): readonly string[] {
     return this.#foreignGates;
+  }
+
+  /** Asked for in each pass. */
+  override get rollout(): Rollout | undefined {
+    if (this.#rollout === false) this.#rollout = super.rollout;
+    return this.#rollout;
   }
 
   override asWaiting(queue: string): WaitingPod {

@@ -38,6 +38,8 @@ export interface WaitingPod extends QueuePod {
   readonly isCharged: boolean;
   /** Only for the pod of a DaemonSet. */
   readonly node?: string;
+  /** It goes in against a pod that its Deployment replaces: how many pods the Deployment had. */
+  readonly against?: number;
   /** It replaces a pod that was recently disrupted for a reason other than reclaim (S3-45). */
   readonly goesFirst?: boolean;
 }

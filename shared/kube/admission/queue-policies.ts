@@ -202,10 +202,12 @@ const WARNINGS = [
     message: "spec.activeDeadlineSeconds includes the time that the Job's pods wait in their queue",
   },
   {
+    // As the controller of Deployments rounds: down.
     expression:
-      "request.resource.resource != 'deployments' || !(string(variables.spec.?strategy.?rollingUpdate.?maxUnavailable.orValue(1)) in ['0', '0%'])",
+      "request.resource.resource != 'deployments' || variables.spec.?strategy.?type.orValue('RollingUpdate') != 'RollingUpdate' || " +
+      "(variables.unavailable.endsWith('%') ? int(variables.unavailable.replace('%', '')) * int(variables.spec.?replicas.orValue(1)) >= 100 : int(variables.unavailable) > 0)",
     message:
-      'spec.strategy.rollingUpdate.maxUnavailable is 0: a rollout waits until its queue has room for one more pod',
+      'spec.strategy.rollingUpdate.maxUnavailable is 0 or rounds down to 0: in a full queue a rollout replaces one pod at a time, and one that makes pods larger waits until its queue has room for one more pod',
   },
   {
     expression:
@@ -221,7 +223,10 @@ function warnings(): readonly KubeObject[] {
     name: QUEUE_POLICY_NAMES.warnings,
     resourceRules: WAITING_OBJECTS,
     matchConditions: [],
-    variables: [celVariable('spec', 'dyn(object).spec')],
+    variables: [
+      celVariable('spec', 'dyn(object).spec'),
+      celVariable('unavailable', "string(variables.spec.?strategy.?rollingUpdate.?maxUnavailable.orValue('25%'))"),
+    ],
     validations: WARNINGS,
     failurePolicy: 'Ignore',
     action: 'Warn',

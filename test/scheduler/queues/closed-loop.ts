@@ -16,7 +16,7 @@ import { GATE, queueFor, queueWorld } from '#test/shared/queues/queue-world.ts';
 const START_MS = 3_600_000;
 const STEP_MS = 1_000;
 /** Shorter than in a cluster, so that a run comes to rest soon. */
-const PLACED_WITHIN_MS = 60_000;
+const PLACED_WITHIN_MS = 30_000;
 const NODES = { 'node-0': 8, 'node-1': 8, 'node-2': 8 };
 const SEND_LOST = 0.02;
 const KILLED = 0.02;

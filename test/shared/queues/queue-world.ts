@@ -33,6 +33,7 @@ export interface WatchedPod {
   readonly admittedTo?: string;
   readonly admittedAt?: number;
   readonly application?: string;
+  readonly against?: number;
   readonly spec?: object;
   readonly mayBePreempted?: boolean;
   /** Further annotations. */
@@ -95,8 +96,16 @@ function statusOf({ phase, nominatedTo, startedAt, isDisrupted, conditions = [] 
 
 function annotationsOf({ name, admittedTo: queue, admittedAt = 0, ...pod }: WatchedPod): object {
   if (queue === undefined) return {};
-  const { application = `app of ${name}`, mayPreempt = false, mayBePreempted = false } = pod;
-  const facts = { queue, application, mayPreempt, mayBePreempted, at: admittedAt * 1_000, decision: 'd' };
+  const { application = `app of ${name}`, mayPreempt = false, mayBePreempted = false, against } = pod;
+  const facts = {
+    queue,
+    application,
+    mayPreempt,
+    mayBePreempted,
+    at: admittedAt * 1_000,
+    decision: 'd',
+    ...(against !== undefined && { against }),
+  };
   return { annotations: { ...pod.wishes, 'plimsoll.dev/admitted': encodeAdmitted(facts) } };
 }
 

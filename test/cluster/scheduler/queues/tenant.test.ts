@@ -135,11 +135,11 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
   });
 
   const job = (spec: object): object => ({ spec: { template: podOf('', { restartPolicy: 'Never' }), ...spec } });
-  const deployment = (maxUnavailable: number | string): object => {
+  const deployment = (maxUnavailable: number | string, replicas = 1): object => {
     const labels = { app: 'web' };
     const template = { ...podOf(''), metadata: { labels } };
     const strategy = { rollingUpdate: { maxUnavailable, maxSurge: 1 } };
-    return { spec: { selector: { matchLabels: labels }, template, strategy } };
+    return { spec: { replicas, selector: { matchLabels: labels }, template, strategy } };
   };
   const budget = (spec: object): object => ({ spec: { selector: {}, ...spec } });
 
@@ -148,6 +148,13 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
     ['a Job without one', 'batch/v1/jobs', job({}), undefined],
     ['a rollout that needs room first', 'apps/v1/deployments', deployment(0), 'waits until its queue has room'],
     ['a rollout that needs room first, in percent', 'apps/v1/deployments', deployment('0%'), 'waits until its queue'],
+    [
+      'a rollout whose percentage rounds to none',
+      'apps/v1/deployments',
+      deployment('25%', 3),
+      'waits until its queue has room',
+    ],
+    ['a rollout whose percentage is one pod', 'apps/v1/deployments', deployment('25%', 4), undefined],
     ['a rollout that makes room', 'apps/v1/deployments', deployment(1), undefined],
     ['a budget in percent', 'policy/v1/poddisruptionbudgets', budget({ minAvailable: '50%' }), 'use a number'],
     [
