@@ -15,6 +15,7 @@ const NAMES: Readonly<Record<string, string>> = {
   NAMESPACE: 'default',
   NAME: 'default',
   USER: 'alice',
+  QUOTA: 'high-tier',
 };
 /** What the pages assume to be there. */
 const EXISTING: readonly object[] = [
@@ -35,7 +36,7 @@ function argumentsOf(command: string): readonly string[] {
   const words = Array.from(command.matchAll(/(?:'[^']*'|[^\s'])+/g), ([word]) => word.replaceAll("'", ''));
   return words.slice(1).map((word) => {
     const path = word.startsWith('deploy/') ? `${ROOT}${word}` : word.replace(/^dist\//, () => writtenManifests());
-    return path.replace(/(?<==|^)(NODE|NAMESPACE|NAME|USER)$/, (name) => NAMES[name] ?? name);
+    return path.replace(/(?<==|^)(NODE|NAMESPACE|NAME|USER|QUOTA)$/, (name) => NAMES[name] ?? name);
   });
 }
 
