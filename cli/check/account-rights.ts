@@ -64,12 +64,18 @@ function isAllowed(reviewer: Reviewer, { account, access }: Need): Promise<Revie
 }
 
 function findingOf({ account, access }: Need): Finding {
-  const { verb, name, namespace } = access;
-  const where = [...(name === undefined ? [] : [name]), namespace === '' ? '-A' : `-n ${namespace}`].join(' ');
-  return rightMissing(account, verb, resourceText(access), where);
+  return rightMissing(account, access.verb, resourceText(access), canIArguments(access));
 }
 
-/** As `kubectl auth can-i` takes it: `nodepressures.plimsoll.dev/status`. */
+/** `kubectl auth can-i` takes what stands behind a slash for a name, and a subresource by a flag. */
+function canIArguments({ group, resource, subresource, name, namespace }: Access): string {
+  const type = resourceText({ group, resource });
+  const object = name === undefined ? type : `${type}/${name}`;
+  const flags = subresource === undefined ? [] : [`--subresource=${subresource}`];
+  return [object, ...flags, namespace === '' ? '-A' : `-n ${namespace}`].join(' ');
+}
+
+/** As a role names it: `nodepressures.plimsoll.dev/status`. */
 export function resourceText({
   group,
   resource,

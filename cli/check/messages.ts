@@ -196,8 +196,8 @@ export function changesClasses(webhook: string): Finding {
   return warning('webhooks', `${webhook} may change pods after Plimsoll has set their priority`, next);
 }
 
-export function rightMissing(account: string, verb: string, resource: string, where: string): Finding {
-  const next = `kubectl auth can-i ${verb} ${resource} ${where} --as=${account}; apply the manifests of this version again`;
+export function rightMissing(account: string, verb: string, resource: string, asked: string): Finding {
+  const next = `kubectl auth can-i ${verb} ${asked} --as=${account}; apply the manifests of this version again`;
   return error('rights', `${account} may not ${verb} ${resource}`, next);
 }
 

@@ -31,7 +31,8 @@ describe('accountFindings', () => {
         subject: 'rights',
         text: 'system:serviceaccount:plimsoll-node:plimsoll-agent may not create pods/eviction',
         next:
-          'kubectl auth can-i create pods/eviction -A --as=system:serviceaccount:plimsoll-node:plimsoll-agent; ' +
+          'kubectl auth can-i create pods --subresource=eviction -A ' +
+          '--as=system:serviceaccount:plimsoll-node:plimsoll-agent; ' +
           'apply the manifests of this version again',
       },
     ]);
@@ -51,8 +52,8 @@ describe('accountFindings', () => {
     ]);
     const ofLease = without('"resource":"leases"', '"name":"plimsoll-queues"');
     expect(await accountFindings(authoriser(ofLease, ['plimsoll-queues']))).toMatchObject([
-      { next: expect.stringContaining('get leases.coordination.k8s.io plimsoll-queues -n plimsoll-system') as string },
-      { next: expect.stringContaining('patch leases.coordination.k8s.io plimsoll-queues -n') as string },
+      { next: expect.stringContaining('get leases.coordination.k8s.io/plimsoll-queues -n plimsoll-system') as string },
+      { next: expect.stringContaining('patch leases.coordination.k8s.io/plimsoll-queues -n') as string },
     ]);
   });
 
