@@ -62,7 +62,7 @@ export function* readNodeRoom(input: NodeRoomInput): Steps<NodeRoom> {
   const reading = new Reading(input);
   for (const pod of pods.ending()) if (!isLive(pod, input.now)) reading.release(pod);
   for (const [name, { pods: orphans }] of snapshot.occupancies) {
-    if (!snapshot.nodes.has(name)) for (const { pod } of orphans) reading.release(pod);
+    if (!snapshot.nodes.has(name)) for (const { pod } of orphans) reading.releaseOrphan(pod);
   }
   let count = 0;
   for (const entry of snapshot.nodes.values()) {
@@ -105,6 +105,16 @@ class Reading {
     if (isLetIn(queued)) this.#released.add(queued.admitted.queue, queued.requests, -1);
     this.#capped.set(pod.uid, NO_QUEUE_AMOUNTS);
     this.#gone.push(pod);
+  }
+
+  /**
+   * A pod on a node that is not known. One that was let in and has not started may be on a node that is only about to be
+   * seen: it counts as before it was bound, or its queue would pass its maximum.
+   */
+  releaseOrphan(pod: Pod): void {
+    const { phase, startTime } = pod.status;
+    const isNew = phase === 'Pending' && startTime === undefined;
+    if (!isNew || !isLetIn(this.#input.pods.get(pod.uid))) this.release(pod);
   }
 
   addNode(entry: NodeEntry): void {

@@ -85,6 +85,15 @@ describe('what pods of a managed namespace count that were never let in', () => 
     expect(used(made.plan())).toBe(8_000);
   });
 
+  test('a pod that was let in counts on a node that is not seen yet, and no longer once its node is gone', () => {
+    const made = world({ 'node-0': 8 }, { max: { cpu: 4 } });
+    made.see({ name: 'a', admittedTo: 'of-shop', node: 'node-1', cpu: 4 });
+    made.see({ name: 'b', gates: [GATE], cpu: 4 });
+    expect(letIn(made.plan())).toEqual([]);
+    made.see({ name: 'a', ...RUNNING, node: 'node-1', cpu: 4, startedAt: 1 });
+    expect(letIn(made.plan())).toEqual(['shop/b']);
+  });
+
   test('a queue is not stopped by pods of another one that name a node', () => {
     const made = queueWorld([queueFor('shop'), queueFor('loud')]);
     made.manage('loud', { team: 'loud', 'plimsoll.dev/queues': 'managed' });
