@@ -118,6 +118,12 @@ export const REASONS = {
   // What became of an attempt
   changed: reason('Changed', ({ cause }: Caused) => cause),
   refused: reason('Refused', ({ cause }: Caused) => `refused: ${cause}`),
+  evictionInProgress: reason('EvictionInProgress', () => 'another program is moving it to another node'),
+  deniedAlike: reason(
+    'DeniedAlike',
+    (f: { readonly kind: string; readonly count: number }) =>
+      `webhooks of others denied ${f.count} evictions of pods of ${f.kind} within a minute`,
+  ),
   failed: reason('Failed', () => 'the eviction failed and the pod is still running'),
   budgetSpent: reason('BudgetSpent', ({ cause }: Caused) => `its PodDisruptionBudget allows no eviction now: ${cause}`),
 
@@ -271,16 +277,8 @@ interface MetThreshold {
   readonly kubeletAvailable: string | undefined;
   readonly needed: string;
 }
-interface MetStallRule {
-  readonly signal: string;
-  readonly share: string;
-  readonly short: number;
-  readonly shortSeconds: number;
-  readonly long: number;
-  readonly longSeconds: number;
-  readonly evidence: string;
-  readonly left: number;
-}
+type MetStallRule = Readonly<Record<'signal' | 'share' | 'evidence', string>> &
+  Readonly<Record<'short' | 'shortSeconds' | 'long' | 'longSeconds' | 'left', number>>;
 type FigureGap = Readonly<Record<'signal' | 'kubeletAvailable' | 'reclaimable', string>>;
 interface Opinion extends Readonly<Record<'theirsMiB' | 'ownLowMiB' | 'ownHighMiB', number>> {
   readonly source: string;

@@ -1,3 +1,5 @@
+import { FOREIGN_EVICTION_IN_PROGRESS } from '#shared/kube/api-names.ts';
+import { REASONS } from '#agent/messages.ts';
 import { type Instant, type Pod, ownerOf } from '#shared/domain/pod/pod.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
@@ -101,7 +103,8 @@ function reconcileEvictions(evictions: EvictionState, { pods, usage, now }: Obse
   const confirmed = evictions.inflight.map((each) => confirm(each, pods.aliveByUid));
   const { inflight, released } = reconcileInflight(confirmed, { alive: pods.aliveByUid, usage }, now);
   const past = recentEvictions(evictions.past, now);
-  return { evictions: { ...evictions, inflight, past, pauses: livePauses(evictions, pods, now) }, released };
+  const pauses = withMoving(livePauses(evictions, pods, now), pods, now);
+  return { evictions: { ...evictions, inflight, past, pauses }, released };
 }
 
 /** A request whose answer was lost took effect if its pod terminates. */
@@ -163,6 +166,21 @@ function livePauses({ pauses }: EvictionState, { aliveByUid }: PodsOnNode, now: 
   const isLive = ([key, { until }]: readonly [string, Pause]): boolean =>
     aliveByUid.has(key) ? now < until + PAUSE_MEMORY_MS : isOwner(key) && now < until;
   return new Map([...pauses].filter(isLive));
+}
+
+/** Another program's migration of a pod is awaited for so long, and in the severe stage for a minute. */
+const MOVING_MS = 600_000;
+const MOVING_IN_SEVERE_MS = 60_000;
+
+/** Adds a pause for each pod that another program moves; once for a pod, since a tenant may write the annotation. */
+function withMoving(pauses: EvictionState['pauses'], { running }: PodsOnNode, now: Instant): EvictionState['pauses'] {
+  const moving = running.filter(
+    ({ pod }) => pod.annotations.has(FOREIGN_EVICTION_IN_PROGRESS) && !pauses.has(pod.uid) && !isTerminating(pod),
+  );
+  if (moving.length === 0) return pauses;
+  const pause = { since: now, until: now + MOVING_MS, attempts: 0, severeMs: MOVING_IN_SEVERE_MS };
+  const because = REASONS.evictionInProgress({});
+  return new Map([...pauses, ...moving.map(({ pod }) => [pod.uid, { ...pause, because }] as const)]);
 }
 
 /** An owner has the form `namespace/Kind/name`; a UID has no slash. */

@@ -3,7 +3,14 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { EvictionOutcome, LimitScope } from '#shared/kube/events/evict-pod.ts';
 import type { AgentState } from './agent-state.ts';
-import { type EvictionState, namespaceKey, type Pause, windowKey, withEvictions } from './eviction/eviction-state.ts';
+import {
+  type EvictionState,
+  namespaceKey,
+  type Pause,
+  windowKey,
+  withDenial,
+  withEvictions,
+} from './eviction/eviction-state.ts';
 import type { InflightEviction, Severity } from './eviction/inflight-eviction.ts';
 import { REASONS } from '#agent/messages.ts';
 
@@ -36,6 +43,8 @@ const FIRST_PAUSE_MS = 10 * SECOND;
 /** Failed attempts before the agent pauses. */
 const FAILURES_WITHOUT_WAIT = 2;
 const MAX_PAUSE_MS = 300 * SECOND;
+/** Long enough to move a pod, and to see that it was not moved. */
+const DENIED_PAUSE_MS = 60 * SECOND;
 /** A refusal by authorization or validation will not change soon. */
 const REFUSED_PAUSE_MS = 600 * SECOND;
 
@@ -132,6 +141,9 @@ interface PauseSpec {
   readonly ms: number | undefined;
   /** What is paused in addition to the pod: the other pods of its owner, a namespace, a window. */
   readonly others?: readonly string[];
+  /** The shortest pause, and the shortest in the severe stage. */
+  readonly leastMs?: Instant;
+  readonly severeMs?: Instant;
 }
 
 function pauseAfter(outcome: AttemptOutcome): PauseSpec {
@@ -146,7 +158,9 @@ function pause(answered: AnsweredEviction, rest: PauseSpec): EvictionState {
   const attempts = (own.pauses.get(inflight.uid)?.attempts ?? 0) + 1;
   const growing = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), MAX_PAUSE_MS);
   const because: Because = { ...rest.because, facts: { attempts } };
-  const resting: Pause = { since: now, until: now + (rest.ms ?? growing), attempts, because };
+  const ms = Math.max(rest.ms ?? growing, rest.leastMs ?? 0);
+  const severe = rest.severeMs === undefined ? {} : { severeMs: rest.severeMs };
+  const resting: Pause = { since: now, until: now + ms, attempts, because, ...severe };
   const keys = [inflight.uid, ...(rest.others ?? [])];
   return {
     ...close(answered),
@@ -208,9 +222,21 @@ function afterTooMany(answered: AnsweredEviction, outcome: AttemptOutcome): Evic
   if (outcome.kind !== 'tooManyRequests') return answered.own;
   const { cause, message, retryAfterSeconds } = outcome;
   if (cause === 'throttled') return troubled(answered, retryAfterSeconds);
+  if (cause === 'webhook') return denied(answered, message);
   const because = cause === 'budget' ? REASONS.budgetSpent({ cause: message }) : REASONS.refused({ cause: message });
   const others = affectedBy(cause, answered.inflight);
   return { ...pause(answered, { because, ms: retryAfterMs(retryAfterSeconds), others }), failures: 0 };
+}
+
+/**
+ * The webhook of another project denied this pod: no other pod is concerned. It may have begun to move the pod instead,
+ * as KubeVirt does, so the pod is not asked for again in the next minute, in the severe stage either.
+ */
+function denied(answered: AnsweredEviction, message: string): EvictionState {
+  const { own, inflight, now } = answered;
+  const because = REASONS.refused({ cause: message });
+  const paused = pause(answered, { because, ms: undefined, severeMs: DENIED_PAUSE_MS, leastMs: DENIED_PAUSE_MS });
+  return { ...paused, failures: 0, denials: withDenial(own.denials, inflight.owner, now) };
 }
 
 function affectedBy(cause: 'budget' | LimitScope, { owner, namespace, signal }: InflightEviction): readonly string[] {

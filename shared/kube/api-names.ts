@@ -178,6 +178,8 @@ export const PREEMPTION_BY_POD = 'by-pod';
 
 /** Annotations of other projects with the same meaning; Plimsoll honours them. */
 export const FOREIGN_ALLOW_PREEMPTION = 'yunikorn.apache.org/allow-preemption';
+/** Set by a project that answers an eviction with a migration in the background, such as KubeVirt, while it goes on. */
+export const FOREIGN_EVICTION_IN_PROGRESS = 'descheduler.alpha.kubernetes.io/eviction-in-progress';
 export const FOREIGN_PREFER_NO_EVICTION = 'descheduler.alpha.kubernetes.io/prefer-no-eviction';
 
 /** Taint keys by family; only the scheduler process writes them. */

@@ -68,6 +68,8 @@ const SAMPLES: ReasonSamples = {
   causeHeld: { pod: 'shop/hog', why: 'the pod asked never to be evicted' },
   leftToKubelet: { pod: 'shop/hog', why: 'the pod asked never to be evicted' },
   goesLater: {},
+  evictionInProgress: {},
+  deniedAlike: { kind: 'VirtualMachineInstance', count: 3 },
   terminating: {},
   unreadable: {},
   enoughTerminating: {},

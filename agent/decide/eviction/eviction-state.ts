@@ -13,6 +13,8 @@ export interface Pause {
   readonly until: Instant;
   readonly attempts: number;
   readonly because: Because;
+  /** How long it lasts at least in the severe stage, where others are cut short. */
+  readonly severeMs?: Instant;
 }
 
 /** The evictions of one mode and their outcomes. */
@@ -29,6 +31,40 @@ export interface EvictionState {
   readonly failures: number;
   /** The pod whose eviction failed last and left it unharmed. */
   readonly failedUid: string | undefined;
+  /** Evictions of pods of other projects' controllers that their webhooks denied within the last minute. */
+  readonly denials: readonly Denial[];
+}
+
+/** One denial; a project denies all its pods alike, and may answer each request with a migration. */
+interface Denial {
+  readonly at: Instant;
+  /** Kind of the pod's controller. */
+  readonly kind: string;
+}
+
+/** Kinds of Kubernetes itself, whose pods have nothing else in common. */
+const BUILT_IN = ['ReplicaSet', 'ReplicationController', 'StatefulSet', 'DaemonSet', 'Job', 'Node'];
+/** Further pods of the kind wait for a minute after so many denials. */
+const MAX_DENIALS = 3;
+
+/** The denials of the last minute with one more; `owner` as `namespace/Kind/name`. */
+export function withDenial(denials: readonly Denial[], owner: string | undefined, now: Instant): readonly Denial[] {
+  const recent = denials.filter(({ at }) => now - at < MINUTE_MS);
+  const kind = kindOf(owner);
+  return kind === undefined ? recent : [...recent, { at: now, kind }];
+}
+
+/** Why a pod of this owner is not asked for now: others of the kind were denied again and again. */
+export function deniedAlike({ denials }: EvictionState, owner: string | undefined, now: Instant): Because | undefined {
+  if (denials.length < MAX_DENIALS) return undefined;
+  const kind = kindOf(owner);
+  const count = denials.filter((each) => each.kind === kind && now - each.at < MINUTE_MS).length;
+  return kind === undefined || count < MAX_DENIALS ? undefined : REASONS.deniedAlike({ kind, count }, { kind, count });
+}
+
+function kindOf(owner: string | undefined): string | undefined {
+  const kind = owner?.split('/')[1];
+  return kind === undefined || BUILT_IN.includes(kind) ? undefined : kind;
 }
 
 /** In the severe stage no pause between attempts is longer than this, whatever its cause. */
@@ -48,7 +84,8 @@ export function activePause(
   { now, longestMs }: { readonly now: Instant; readonly longestMs: Instant },
 ): Pause | undefined {
   const pause = pauses.get(key);
-  return pause !== undefined && now < Math.min(pause.until, pause.since + longestMs) ? pause : undefined;
+  if (pause === undefined) return undefined;
+  return now < Math.min(pause.until, pause.since + Math.max(longestMs, pause.severeMs ?? 0)) ? pause : undefined;
 }
 
 /** The key of the pods of a namespace; no UID and no owner has this form. */
@@ -72,6 +109,7 @@ const NOTHING_DONE: EvictionState = {
   answeredAt: 0,
   failures: 0,
   failedUid: undefined,
+  denials: [],
 };
 
 export const NO_EVICTIONS: EvictionsByMode = { Enforce: NOTHING_DONE, DryRun: NOTHING_DONE };
@@ -86,6 +124,7 @@ export function evictionsFor(mode: Mode, { Enforce: real, DryRun: pretended }: E
     nextAttemptAt: Math.max(real.nextAttemptAt, pretended.nextAttemptAt),
     answeredAt: Math.max(real.answeredAt, pretended.answeredAt),
     failures: pretended.failures,
+    denials: [...real.denials, ...pretended.denials],
     failedUid: pretended.failedUid,
   };
 }

@@ -21,6 +21,7 @@ import {
   type EvictionState,
   ownerDisruptedAt,
   activePause,
+  deniedAlike,
   longestPause,
   namespaceKey,
   evictionsOf,
@@ -230,6 +231,7 @@ export function ineligibility(context: RankingContext, snapshot: NodeSnapshot, p
       doubtful(candidate, stage, snapshot) ??
       withinRequest(candidate, stage, policy) ??
       pauseOf(pod, context, snapshot.now) ??
+      deniedAlike(evictions, ownerOf(pod), snapshot.now) ??
       namespaceLimit(pod.namespace, lossOf(pod.namespace, victims), policy.limits)
     );
   };

@@ -17,6 +17,7 @@ import { LOG } from '#agent/messages.ts';
 import { isLocal } from '#shared/domain/ranking/pod-usage.ts';
 import { filterAmounts } from '#shared/domain/quantity/quantity.ts';
 import { BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
+import { FOREIGN_EVICTION_IN_PROGRESS } from '#shared/kube/api-names.ts';
 import { WISH_ANNOTATIONS } from '#shared/kube/annotations/wishes.ts';
 import { asAllocated } from '#shared/domain/pod/pod-resize.ts';
 
@@ -179,7 +180,12 @@ function valuesOf<K extends KnownPod['kind']>(
 }
 
 /** Annotations that the agent reads. A tenant may write thousands of others, which would fill the agent's memory. */
-const READ_ANNOTATIONS: readonly string[] = [...WISH_ANNOTATIONS, CONFIG_MIRROR, CONFIG_SOURCE];
+const READ_ANNOTATIONS: readonly string[] = [
+  ...WISH_ANNOTATIONS,
+  FOREIGN_EVICTION_IN_PROGRESS,
+  CONFIG_MIRROR,
+  CONFIG_SOURCE,
+];
 /** The values are a word or a hash; longer ones are user data. */
 const MAX_VALUE_LENGTH = 256;
 /** Per pod; the API server does not limit either. */

@@ -30,6 +30,9 @@ export const LIMIT_CAUSES: Readonly<Record<LimitScope, string>> = {
   disruptionLimit: 'DisruptionLimit',
 };
 
+/** `webhook`: the webhook of another project denied this eviction; `throttled`: the server is busy. */
+type ThrottleCause = 'budget' | 'throttled' | 'webhook' | LimitScope;
+
 /**
  * The outcome of an eviction. After `serverError`, `unreachable` and `timeout` it may have taken effect: read the pod
  * again by UID before anything else. An exhausted budget is not the same as a busy server.
@@ -38,7 +41,7 @@ export type EvictionOutcome =
   | { readonly kind: 'evicted' }
   | {
       readonly kind: 'tooManyRequests';
-      readonly cause: 'budget' | 'throttled' | LimitScope;
+      readonly cause: ThrottleCause;
       readonly message: string;
       readonly retryAfterSeconds: number | undefined;
       /** What the API server says about the budget: its name, and why it does not allow the eviction. */
@@ -132,10 +135,16 @@ function budgetIn({ details }: Failure): { readonly budget?: string } {
   return cause === undefined ? {} : { budget: cause.message };
 }
 
-function throttleCause({ details }: Failure): 'budget' | 'throttled' | LimitScope {
+function throttleCause({ details, message }: Failure): ThrottleCause {
   const reasons = details?.causes.map(({ reason }) => reason) ?? [];
   if (reasons.includes(BUDGET)) return 'budget';
-  return SCOPES.find((scope) => reasons.includes(LIMIT_CAUSES[scope])) ?? 'throttled';
+  return SCOPES.find((scope) => reasons.includes(LIMIT_CAUSES[scope])) ?? (isDenied(message) ? 'webhook' : 'throttled');
+}
+
+/** What the API server says of a webhook's denial, whatever its code; one of ours without a cause could not decide. */
+function isDenied(message: string): boolean {
+  const webhook = /^admission webhook "(?<name>[^"]*)" denied the request/.exec(message)?.groups?.['name'];
+  return webhook !== undefined && !Object.values<string>(WEBHOOK_ENTRIES).includes(webhook);
 }
 
 /** The API server answers 500 here. It must not be mistaken for an exhausted budget (TR-9). */

@@ -194,10 +194,7 @@ describe('an answer to an eviction', () => {
       [100, 'hog'],
       [200, 'peer'],
     ]);
-    expect(askedWithTrouble([INTERNAL], 500, hog, small)).toEqual([
-      [0, 'hog'],
-      [100, 'hog'],
-    ]);
+    expect(askedWithTrouble([INTERNAL], 500, hog, small).flat()).toEqual([0, 'hog', 100, 'hog']);
   });
 
   test('a 500 that was over at once costs no other pod', () => {
@@ -245,6 +242,39 @@ describe('an answer to an eviction', () => {
       evicted.includes('small') ? [index * 100] : [],
     );
     expect(times).toEqual([2500]);
+  });
+
+  const DENIED: AttemptOutcome = {
+    ...{ kind: 'tooManyRequests', cause: 'webhook', retryAfterSeconds: undefined },
+    message:
+      'admission webhook "virt-launcher-eviction-interceptor.kubevirt.io" denied the request: Eviction triggered',
+  };
+  const guest = (index: number): NodePod => {
+    const name = `vm-${String(index).padStart(2, '0')}`;
+    return { ...peer, name, owner: name, ownerKind: 'VirtualMachineInstance' };
+  };
+
+  test('a denial by another project’s webhook concerns that pod for a minute, in the severe stage too', () => {
+    expect(asked(looks(59_900, hog, small), DENIED)).toEqual([[0, 'hog']]);
+    expect(asked(looks(59_900, hog, peer), DENIED).flat()).toEqual([0, 'hog', 100, 'peer']);
+    expect(asked([severe(0, hog), severe(60_000, hog)], DENIED).map(([at]) => at)).toEqual([0, 60_000]);
+    expect(asked(mild([0, 59_900, 60_000], hog), DENIED).map(([at]) => at)).toEqual([0, 60_000]);
+  });
+
+  test('20 virtual machines whose webhook denies are asked three times a minute, and stop no other pod', () => {
+    const guests = Array.from({ length: 20 }, (_, index) => guest(index));
+    const names = asked(looks(59_900, ...guests, { ...peer, name: 'web' }), DENIED).map(([, name]) => name);
+    expect(names).toEqual(['vm-00', 'vm-01', 'vm-02', 'web']);
+  });
+
+  test('a pod that another program moves is not asked for, for ten minutes, in the severe stage for one', () => {
+    const moving = { ...guest(0), annotations: { 'descheduler.alpha.kubernetes.io/eviction-in-progress': 'kubevirt' } };
+    const gone: AttemptOutcome = { kind: 'evicted' };
+    expect(asked([...mild([0, 569_900], moving)], gone)).toEqual([]);
+    expect(asked([...mild([0, 570_000], moving)], gone)).toEqual([[570_000, 'vm-00']]);
+    expect(asked([severe(0, moving), severe(59_900, moving)], gone)).toEqual([]);
+    expect(asked([severe(0, moving), severe(60_000, moving)], gone)).toEqual([[60_000, 'vm-00']]);
+    expect(asked(looks(1000, moving, small), gone)).toEqual([]);
   });
 
   test('an exhausted budget pauses the other pods of its owner', () => {

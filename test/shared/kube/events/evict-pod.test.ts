@@ -72,6 +72,14 @@ describe('evictPod', () => {
       failureOf(429, { message: 'busy' }, '3'),
       { kind: 'tooManyRequests', cause: 'throttled', message: 'busy', retryAfterSeconds: 3 },
     ],
+    ...(['virt-launcher-eviction-interceptor.kubevirt.io', 'evictions.plimsoll.dev'] as const).map(
+      (webhook): [string, Failure, unknown] => {
+        const message = `admission webhook "${webhook}" denied the request: m`;
+        const cause = webhook.endsWith('plimsoll.dev') ? 'throttled' : 'webhook';
+        const outcome = { kind: 'tooManyRequests', cause, message, retryAfterSeconds: undefined };
+        return [`a denial by ${webhook}`, failureOf(429, { message }), outcome];
+      },
+    ),
     ['two budgets', failureOf(500, { message: TWO }), { kind: 'severalBudgets', message: TWO }],
     [
       'another failure of the server',
