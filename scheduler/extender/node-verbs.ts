@@ -13,6 +13,7 @@ import {
 } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { unreadable, type Verb, type DecideOr, type Undecided, type ViewState } from './extender-listener.ts';
@@ -20,6 +21,7 @@ import type { OwnerKey } from '#shared/domain/pod/pod.ts';
 import {
   type Decoded,
   decodeObject,
+  fieldOf,
   readBoolean,
   readClippedText,
   readList,
@@ -29,6 +31,7 @@ import {
   readTexts,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
+import type { QueueKeeper } from './preemption-rules.ts';
 import { parseFields, readRequestBody, SIZED_POD } from './request-body.ts';
 
 interface NodeVerbOptions extends Pick<ViewState, 'isStale'> {
@@ -37,6 +40,7 @@ interface NodeVerbOptions extends Pick<ViewState, 'isStale'> {
   readonly idleFor: IdleFor;
   readonly clock: Pick<Clock, 'now'>;
   readonly metrics: Metrics;
+  readonly keeper?: Pick<QueueKeeper, 'whyNotPlaced'> | undefined;
 }
 
 /** The highest score that an extender may give (`MaxExtenderPriority`). */
@@ -112,10 +116,20 @@ function* keptUndecided(options: NodeVerbOptions, args: NodeArgs, { undecided }:
 
 /** Set-aside room is respected even if no node remains: the pod waits, or preempts others itself. */
 function* filter(options: NodeVerbOptions, args: NodeArgs): Steps<FilteredNodes> {
+  const shareGone = whyNotPlaced(options, args);
+  if (shareGone !== undefined) return withoutKept(args, new Map(args.nodes.map((node) => [node, shareGone])), NOTHING);
   const kept = yield* setAside(options, args);
   const open = kept.size === 0 ? args.nodes : args.nodes.filter((node) => !kept.has(node));
   const { left, leftOut } = filterNodes(open, yield* avoidedNodes(open, placementOf(options, args)));
   return withoutKept({ nodes: left }, kept, leftOut);
+}
+
+/** Only a pod that carries the mark of the queues is read as a whole. */
+function whyNotPlaced({ keeper }: NodeVerbOptions, { pod, isPodCutShort }: NodeArgs): Because | undefined {
+  const mark = fieldOf(fieldOf(fieldOf(pod, 'metadata'), 'annotations'), ANNOTATION_ADMITTED);
+  if (keeper === undefined || mark === undefined || isPodCutShort) return undefined;
+  const decoded = decodePod(pod);
+  return decoded.ok ? keeper.whyNotPlaced(decoded.value) : undefined;
 }
 
 function withoutKept(

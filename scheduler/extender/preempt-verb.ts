@@ -43,7 +43,7 @@ export interface PreemptOptions {
   readonly reportLoops: (proposed: PreemptionArgs) => Steps<void>;
   readonly voided: Pick<VoidedNominations, 'note'>;
   /** Absent if queues do not restrict preemptions. */
-  readonly keeper?: Pick<QueueKeeper, 'note'> | undefined;
+  readonly keeper?: Pick<QueueKeeper, 'note' | 'whyNotPlaced'> | undefined;
 }
 
 /** Log lines per step; each is written at once. */

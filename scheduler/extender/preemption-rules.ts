@@ -1,3 +1,4 @@
+import type { Because } from '#shared/domain/base/because.ts';
 import { queueDirectory } from '#shared/api/queue.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
@@ -7,7 +8,7 @@ import type { ClusterSnapshot, Namespace } from '#shared/domain/snapshot/cluster
 import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
 import { isManaged, orRefusedByLoop, protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
 import { type Reflector, decodeWith } from '#shared/kube/reflector/reflector.ts';
-import { keptByQueues } from '#shared/queues/kept-by-queues.ts';
+import { aboveMaximum, keptByQueues } from '#shared/queues/kept-by-queues.ts';
 import { QueueCharges, type PodAmounts, type Charge } from '#shared/queues/queue-charges.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
@@ -83,6 +84,8 @@ interface QueueKeeperOptions {
 /** Holds kube-scheduler's preemptions to the rules of queues. */
 export interface QueueKeeper extends QueueRules, Pick<PodObservers, 'observePod'> {
   readonly observeGone: (uid: string) => void;
+  /** Why a pod that was let in long ago must not be placed now. */
+  readonly whyNotPlaced: (pod: Pod) => Because | undefined;
   /**
    * Records what an answer allows. Until the watch shows which victims terminate, their queues count as if they had
    * lost them.
@@ -115,6 +118,11 @@ export function createQueueKeeper(options: QueueKeeperOptions): QueueKeeper {
     observeGone: (uid) => {
       charges.gone(uid);
       open.observeGoing(uid);
+    },
+    whyNotPlaced: (pod) => {
+      if (!isKnown()) return undefined;
+      if (managed.areNew()) charges.adopt(snapshot);
+      return aboveMaximum({ snapshot, directory: directory(), charges, amounts, now: clock.now() }, pod);
     },
     mayKeepOn: (sheet) => queues.size > 0 && managed.hasPodsOn(sheet),
     // Computed once per answer: the cluster hardly changes while it is computed.

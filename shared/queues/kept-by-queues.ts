@@ -1,8 +1,9 @@
 import { decodeAdmitted } from '#shared/api/admitted.ts';
+import { type Because, reason } from '#shared/domain/base/because.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import { isDaemonSetPod, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { KeepTogether } from '#shared/domain/preemption/proposal/proposal.ts';
-import type { Loss } from '#shared/domain/queue/reclaim-rules.ts';
+import { excessWith, type Loss } from '#shared/domain/queue/reclaim-rules.ts';
 import { createTaker, type Taker } from '#shared/domain/queue/taker.ts';
 import { createQueueRules } from '#shared/domain/queue/preemption-rules.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
@@ -17,6 +18,7 @@ import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { podCounter } from './counted-pods.ts';
 import type { Charge, QueueCharges, PodAmounts } from './queue-charges.ts';
 import { type FindQueue, queueFinder } from './queue-finder.ts';
+import { PLACED_WITHIN_MS } from './unplaced-pods.ts';
 
 /** The queues, and what their pods take. */
 export interface QueuesNow {
@@ -46,6 +48,26 @@ export function keptByQueues(queues: QueuesNow, preemptor: Pod): KeepTogether<Po
     return losses.get(charge);
   });
 }
+
+/**
+ * Why a pod must not be placed that was let in so long ago that its share went to others: its queue, or one above it,
+ * would be above its maximum. Its gate is off, so nothing else keeps kube-scheduler from placing it.
+ */
+export function aboveMaximum(queues: QueuesNow, pod: Pod): Because | undefined {
+  const admitted = decodeAdmitted(pod.annotations.get(ANNOTATION_ADMITTED));
+  if (admitted === undefined || queues.now - admitted.at < PLACED_WITHIN_MS) return undefined;
+  const taker = takerOf(queues, createQueueOf(queues), pod);
+  if (taker === undefined) return undefined;
+  const above = [...taker.above].find((index) => excessWith(taker, index).length > 0);
+  const queue = above === undefined ? undefined : taker.tree.queues[above]?.name;
+  return queue === undefined ? undefined : SHARE_GONE({ queue }, { queue });
+}
+
+const SHARE_GONE = reason<{ readonly queue: string }>(
+  'ShareReturned',
+  ({ queue }) =>
+    `queue ${queue} would be above its maximum with this pod, whose share went to others while it had no node`,
+);
 
 /** The name of the queue that something counts for, if there is one. */
 interface QueueOf {

@@ -12,7 +12,7 @@ import type { QueuedPod } from './queued-pod.ts';
  */
 
 /** How long a pod that was let in counts for its queue without a node. */
-const PLACED_WITHIN_MS = 300_000;
+export const PLACED_WITHIN_MS = 300_000;
 
 /** A pod that gave its share back. */
 export interface ReturnedShare {

@@ -8,7 +8,7 @@ import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createNominations } from '#scheduler/extender/nominations.ts';
 import { extenderListener } from '#scheduler/extender/extender-listener.ts';
 import { extenderVerbs } from '#scheduler/extender/extender-verbs.ts';
-import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
+import { preemptionRules, type QueueKeeper } from '#scheduler/extender/preemption-rules.ts';
 import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
 import type { PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
 import { loopsAfter } from '#test/scheduler/preemptions/loops-after.ts';
@@ -64,6 +64,7 @@ export interface Asking {
   readonly maxRequests?: number;
   readonly pressures?: readonly NodePressureFacts[];
   readonly loops?: PreemptionLoops;
+  readonly keeper?: Pick<QueueKeeper, 'note' | 'whyNotPlaced'>;
   /** In place of the usual pods. */
   readonly others?: readonly DomainPod[];
   readonly now?: () => number;
@@ -97,7 +98,7 @@ export async function start(asking: Asking) {
   const { idleFor } = createNominations(clock);
   const voided = { note: () => undefined };
   const shared = { idleFor, snapshot, ...state, rules, loops, voided };
-  const verbs = extenderVerbs({ ...shared, events: { record }, clock, log, metrics });
+  const verbs = extenderVerbs({ ...shared, keeper: asking.keeper, events: { record }, clock, log, metrics });
   const server = await serve({
     handler: extenderListener({ verbs, ...limits, clock, processorMs, log, metrics }),
     host: '127.0.0.1',

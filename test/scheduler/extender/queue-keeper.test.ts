@@ -58,10 +58,10 @@ function world(queues: Queues = { giver: 2, taker: 0 }) {
   const read = createPodReader();
   const manage = (name: string, labels: object = MANAGED): void =>
     namespaces.set({ metadata: { name, labels } } as never);
-  const queue = (name: string, cpu: number, generation = 1): void =>
+  const queue = (name: string, cpu: number, generation = 1, max: object = {}): void =>
     stored.set({
       metadata: { name, uid: name, generation },
-      spec: { guaranteed: { cpu: String(cpu) }, namespaceSelector: {} },
+      spec: { guaranteed: { cpu: String(cpu) }, max, namespaceSelector: {} },
     });
   const see = (pod: WatchedPod): void => {
     const raw = rawPod({ node: 'n0', ...pod });
@@ -96,6 +96,7 @@ function world(queues: Queues = { giver: 2, taker: 0 }) {
     queue,
     rules,
     sheet,
+    whyNotPlaced: (pod: WatchedPod) => keeper.whyNotPlaced(decode(rawPod(pod)))?.code,
     reads: () => reads,
     becomeStale: () => void (isStale = true),
     passMs: (ms: number) => void (now += ms),
@@ -249,5 +250,33 @@ describe('preemptions whose victims the watch does not show yet', () => {
     const { ask } = twoPods();
     expect(ask(['a'], { namespace: 'other' })).toEqual(['a']);
     expect(ask(['b'], second, 'n1')).toEqual(['b']);
+  });
+});
+
+describe('a pod that was let in long ago and has no node', () => {
+  const big: WatchedPod = { name: 'big', cpu: 9, admittedTo: 'taker', admittedAt: -301 };
+
+  test('is not placed where its queue would be above its maximum, since its share went to others', () => {
+    const { queue, see, goes, whyNotPlaced } = world();
+    queue('taker', 0, 2, { cpu: '10' });
+    see({ name: 's1', cpu: 2, admittedTo: 'taker' });
+    expect(whyNotPlaced(big)).toBe('ShareReturned');
+    expect(whyNotPlaced({ ...big, cpu: 8 })).toBeUndefined();
+    goes('s1');
+    expect(whyNotPlaced(big)).toBeUndefined();
+  });
+
+  test('is placed as ever within five minutes, outside of queues, and where the queues are not known', () => {
+    const { queue, see, whyNotPlaced, becomeStale } = world();
+    queue('taker', 0, 2, { cpu: '1' });
+    see({ name: 's1', cpu: 2, admittedTo: 'taker' });
+    const pods = [
+      { ...big, admittedAt: -299 },
+      { ...big, namespace: 'elsewhere' },
+      { name: 'big', cpu: 9 },
+    ];
+    expect(pods.map(whyNotPlaced)).toEqual([undefined, undefined, undefined]);
+    becomeStale();
+    expect(whyNotPlaced(big)).toBeUndefined();
   });
 });

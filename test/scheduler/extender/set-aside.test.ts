@@ -8,6 +8,25 @@ import { ask, type Asking, NOW, Pod, proposal, start } from './asked-extender.ts
 const promised = buildPod({ name: 'promised', nominatedTo: 'n0', priority: 100, requests: { cpu: '100m' } });
 const SET_ASIDE = 'Plimsoll: the room is set aside for a pending pod';
 
+describe('a pod that its queue has no room for any more', () => {
+  const because = { code: 'ShareReturned', text: 'queue q would be above its maximum', facts: {} };
+  const keeper = { note: function* () {}, whyNotPlaced: () => because };
+  const asked = (annotations: object) => {
+    const body = { Pod: { ...Pod, metadata: { ...Pod.metadata, annotations } }, Nodes: null, NodeNames: ['n0', 'n1'] };
+    return ask(JSON.stringify(body), { path: '/filter', keeper });
+  };
+
+  test('gets no node, and the reason', async () => {
+    const text = 'Plimsoll: queue q would be above its maximum';
+    const { body } = await asked({ 'plimsoll.dev/admitted': '{"queue":"q"}' });
+    expect(body).toMatchObject({ NodeNames: [], FailedAndUnresolvableNodes: { n0: text, n1: text } });
+  });
+
+  test('is asked about only where it carries the mark of the queues', async () => {
+    expect((await asked({})).body).toMatchObject({ NodeNames: ['n0', 'n1'] });
+  });
+});
+
 describe('room that is set aside (S2-26)', () => {
   const byName = JSON.stringify({ Pod, Nodes: null, NodeNames: ['n0', 'n1'] });
   const allNamed = { NodeNames: ['n0', 'n1'], FailedAndUnresolvableNodes: {} };

@@ -1,11 +1,13 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { finish } from '#shared/domain/base/steps.ts';
 import { endOveruse, overusedQueues } from '#shared/domain/queue/overuse.ts';
 import type { RoomState } from '#shared/domain/queue/make-room.ts';
 import type { Queue } from '#shared/domain/queue/queue.ts';
 import type { RunningPod } from '#shared/domain/queue/queue-pod.ts';
+import { pathOf } from '#shared/domain/queue/queue-tree.ts';
 import { sumUsage } from '#shared/domain/queue/usage.ts';
-import { cpu, queue, running, seed } from './builders.ts';
+import { cpu, ownUsage, queue, running, seed } from './builders.ts';
 import { room, stateOf } from './rooms.ts';
 
 interface SeedOveruse {
@@ -93,4 +95,54 @@ describe('a queue that uses more than its maximum', () => {
     const state = stateOf(limited, [room('n', cpu(9), pods)]);
     expect([...endOveruse(state, [state.tree.indexes.get('a') ?? 0])].length).toBeGreaterThan(0);
   });
+});
+
+const amount = fc.integer({ min: 0, max: 4 });
+const anyPod = fc.record({ of: fc.constantFrom('a', 'b', 'a.1', 'a.2'), cpu: amount, memory: amount });
+
+test('after the first stage no queue uses more than it may have, by pods of that queue alone (S4-3)', () => {
+  fc.assert(
+    fc.property(
+      fc.array(anyPod, { maxLength: 12 }),
+      fc.array(amount, { minLength: 8, maxLength: 8 }),
+      (plans, limits) => {
+        const max = (at: number) =>
+          new Map([
+            ['cpu', limits[at] ?? 0],
+            ['memory', limits[at + 1] ?? 0],
+          ] as const);
+        const queues = [
+          queue('a', undefined, { max: max(0) }),
+          queue('b', undefined, { max: max(2) }),
+          queue('a.1', 'a', { max: max(4) }),
+          queue('a.2', 'a', { max: max(6) }),
+        ];
+        const leaves = plans.filter(({ of }) => of !== 'a');
+        const pods = leaves.map(({ of, cpu: cpus, memory }, index) =>
+          running(`p-${index}`, of, {
+            requests: new Map([
+              ['cpu', cpus],
+              ['memory', memory],
+            ]),
+          }),
+        );
+        const state = stateOf(queues, [room('n', cpu(100), pods)]);
+        const usage = sumUsage(state.tree, state.own);
+        const over = overusedQueues(state.tree, usage);
+        const gone = new Set(ended(state).flatMap(({ victims: each }) => each.map(({ pod }) => pod)));
+        const left = sumUsage(state.tree, ownUsage(pods.filter((pod) => !gone.has(pod))));
+        expect(overusedQueues(state.tree, left)).toEqual([]);
+        const isBelowOverused = ({ queue: name }: RunningPod) =>
+          pathOf(state.tree, state.tree.indexes.get(name) ?? 0).some((index) => over.includes(index));
+        expect([...gone].every(isBelowOverused)).toBe(true);
+      },
+    ),
+  );
+});
+
+test('no pod on a node goes for one that was let in and has no node (S4-12)', () => {
+  const queues = [queue('a', undefined, { max: cpu(2) })];
+  const pods = [running('x', 'a'), running('y', 'a')];
+  const state = { ...stateOf(queues, [room('n', cpu(100), pods)]), own: new Map([['a', cpu(3)]]) };
+  expect(ended({ ...state, unplaced: new Map([['a', cpu(1)]]) })).toEqual([]);
 });
