@@ -6,12 +6,12 @@ import type { WebhookConfiguration } from './configuration.ts';
 import { createThresholdRecorder } from './conditions/threshold-recorder.ts';
 import { createConditionWriter } from './conditions/condition-writer.ts';
 import { createLeadership } from './leadership.ts';
-import type { Avoiding } from '#shared/kube/admission/left-to-webhook.ts';
+import type { Nevertheless } from '#shared/kube/admission/left-to-webhook.ts';
 import { createPodEntries } from './registration/pod-entries.ts';
 import { RuleReconciler } from './rules/rule-reconciler.ts';
 import { wireWebhook, type WebhookParts, createHandlerSources } from './wire.ts';
 import { createAvoidLists, createAvoidLookup, namespacesAvoiding } from './cluster-state/avoided-nodes.ts';
-import { createLimitCaches } from './cluster-state/limit-caches.ts';
+import { budgetResponse, createLimitCaches } from './cluster-state/limit-caches.ts';
 import { openAdmissionPort } from './admission-port.ts';
 import { createCertificateRotator } from './certificates/certificate-rotator.ts';
 import { createCertificateSource } from './certificates/certificate-source.ts';
@@ -29,7 +29,7 @@ export interface Webhook {
 export async function startWebhook(configuration: WebhookConfiguration, context: ProcessContext): Promise<Webhook> {
   const parts = await wireWebhook(configuration, context);
   const { caches, ledgers, shutdown } = parts;
-  const { server, rotator, registration, trust, followed, avoiding } = await openServing(parts);
+  const { server, rotator, registration, trust, followed, nevertheless } = await openServing(parts);
   const checks = [
     cachesCheck(() => unsyncedCaches(caches)),
     ledgers.check,
@@ -40,13 +40,13 @@ export async function startWebhook(configuration: WebhookConfiguration, context:
   const health = await openHealthPort({ ...parts, checks, server });
 
   for (const each of [...eachCache(caches), ...followed, rotator]) void each.run(shutdown.signal);
-  const loops = [registration, trust, ledgers, ...createDuties(parts, avoiding)];
+  const loops = [registration, trust, ledgers, ...createDuties(parts, nevertheless)];
   void whenSynced(caches).then(() => Promise.all(loops.map((loop) => loop.run(shutdown.signal))));
   return { port: server.port, healthPort: health.port, mode: configuration.mode };
 }
 
 /** The duties of the leader: it compiles the rules of the API server and writes conditions. */
-function createDuties(parts: WebhookParts, avoiding: () => Avoiding) {
+function createDuties(parts: WebhookParts, nevertheless: () => Nevertheless) {
   const { caches, configuration, ledgers, shutdown } = parts;
   const rules = new RuleReconciler({ ...parts, mode: configuration.mode });
   const conditions = createConditionWriter({ ...parts, rules, uncharged: (quota) => ledgers.uncharged(quota) });
@@ -54,14 +54,14 @@ function createDuties(parts: WebhookParts, avoiding: () => Avoiding) {
     ...parts,
     rules: () => {
       const inForce = rules.inForce();
-      return inForce && { ...inForce, avoiding: avoiding() };
+      return inForce && { ...inForce, avoiding: nevertheless().avoiding };
     },
     configured: () => ({
       namespaces: [...caches.namespaces.values()],
       policies: [...caches.policies.values()],
       quotas: [...caches.priorityQuotas.values()],
     }),
-    avoiding,
+    nevertheless,
   });
   const isRegistering = configuration.registration.mode !== 'None';
   const duties = [rules.duty, conditions, createThresholdRecorder(parts), ...(isRegistering ? [podEntries] : [])];
@@ -104,9 +104,12 @@ async function openServing(parts: WebhookParts) {
     port: server.port,
     isRegistered: configuration.registration.mode !== 'None',
   });
-  const avoiding = (): Avoiding => (isAvoiding ? namespacesAvoiding(avoidLists.values()) : []);
+  const nevertheless = (): Nevertheless => ({
+    avoiding: isAvoiding ? namespacesAvoiding(avoidLists.values()) : [],
+    judgesBudgets: budgetResponse(limitCaches) !== 'Show',
+  });
   const followed = [limitCaches.limits, limitCaches.policies, ...(isAvoiding ? [avoidLists] : [])];
-  return { server, rotator, registration, trust, avoiding, followed };
+  return { server, rotator, registration, trust, nevertheless, followed };
 }
 
 /** The address to reach this process: not every platform can connect to a wildcard address. */

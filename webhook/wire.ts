@@ -22,7 +22,7 @@ import { createPendingReviews } from './request-body/fair-queue.ts';
 import { createPodLookUp, findPodsOfClass } from './cluster-state/pod-look-up.ts';
 import { createDenialEvents } from './events/denial-events.ts';
 import { cacheAgeSeconds, createStateReader } from './cluster-state/cached-state.ts';
-import { createLimitLookUp, type LimitCaches } from './cluster-state/limit-caches.ts';
+import { budgetResponse, createLimitLookUp, type LimitCaches } from './cluster-state/limit-caches.ts';
 import { createCaches, type Caches, exportQuotas } from './cluster-state/caches.ts';
 import { Ledgers } from './quota/ledgers.ts';
 
@@ -62,6 +62,7 @@ export function createHandlerSources(
       clock,
     }),
     evictionsPerMinute: evictions.perMinute,
+    budgetResponse: () => (limitCaches === undefined ? 'Show' : budgetResponse(limitCaches)),
     accounts: createDisruptionAccounts({
       client,
       clock,

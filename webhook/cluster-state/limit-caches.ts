@@ -1,6 +1,7 @@
 import { decodeDisruptionLimit } from '#shared/api/disruption-limit.ts';
 import { decodeDisruptionPolicy } from '#shared/api/disruption-policy.ts';
 import type {
+  BudgetResponse,
   DisruptionLimit,
   DisruptionPolicy,
   LimitsOfNamespace,
@@ -74,6 +75,12 @@ export function createLimitLookUp({ limits, policies }: LimitCaches, clock: Pick
 function valueOf<T>({ name, decoded }: Copied<T>, resource: Resource): T {
   if (decoded.ok) return decoded.value;
   throw new Error(ERRORS.readFields(`${resourceLabel(resource)} "${name}"`, decoded.field, decoded.message));
+}
+
+/** What happens to budgets that forbid every eviction; nothing without a readable policy, as in the API server. */
+export function budgetResponse({ policies }: Pick<LimitCaches, 'policies'>): BudgetResponse {
+  const [policy] = policies.values();
+  return policy?.decoded.ok === true ? policy.decoded.value.forbiddingBudgets : 'Show';
 }
 
 /** Whether no limit can cover a pod of the namespace. */

@@ -12,13 +12,14 @@ import { subdomainFaults } from '#shared/domain/labels/label-selector.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { Review } from '#webhook/server/admission-review.ts';
 import { MUTATION, VALIDATION, type PodSources, podHandler, templateHandler } from './pod-handlers.ts';
+import { type BudgetSources, withBudgets } from './budget-handler.ts';
 import { withGroups } from './group-quota-handler.ts';
 import { checkBeforeCharge, checkNothing, quotaHandler, type QuotaSources } from './quota-handler.ts';
 import { priorityClassHandler, type ClassSources } from './class-handler.ts';
 import { acceptDeletion, limitHandler } from './limit-handlers.ts';
 import { deletionHandler, evictionHandler, type DisruptionSources } from './disruption-handlers.ts';
 
-export interface HandlerSources extends PodSources, DisruptionSources, QuotaSources, ClassSources {
+export interface HandlerSources extends PodSources, DisruptionSources, QuotaSources, ClassSources, BudgetSources {
   readonly recordDenial: RecordDenial;
   /** Limit of reviews that wait for a quota to be charged; separate, so that they do not block other reviews. */
   readonly pendingOnLedger: PendingReviews;
@@ -36,7 +37,7 @@ export function createHandlers(sources: HandlerSources): ReadonlyMap<string, Adm
       WEBHOOK_PATHS.quota,
       withValidNames(limitConcurrency(withGroups(quotaHandler(sources, checkFirst), sources), sources.pendingOnLedger)),
     ],
-    [WEBHOOK_PATHS.templates, templateHandler(sources)],
+    [WEBHOOK_PATHS.templates, withBudgets(templateHandler(sources), sources)],
     [WEBHOOK_PATHS.classes, limitConcurrency(priorityClassHandler(sources), sources.pending)],
     [WEBHOOK_PATHS.evictions, inLanes(evictionHandler(sources), sources.evictionLanes)],
     [WEBHOOK_PATHS.limits, answeringAtOnce(inLanes(limitHandler(sources), sources.evictionLanes))],

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  type Avoiding,
   LEFT_TO_WEBHOOK,
   leftToWebhook,
+  type Nevertheless,
   NOT_ELSEWHERE,
   notElsewhere,
   type PodConditions,
@@ -30,7 +30,7 @@ export interface PodEntriesOptions extends Pick<ClientContext, 'client' | 'clock
    */
   readonly rules: () => InProcessRules | undefined;
   readonly configured: () => ConfiguredNamespaces;
-  readonly avoiding: () => Avoiding;
+  readonly nevertheless: () => Nevertheless;
 }
 
 const LOOK_EVERY_MS = 2_000;
@@ -45,7 +45,7 @@ const BACKOFF = { initialMs: 250, maxMs: 10_000, factor: 2, jitter: 0.5 };
  * Another condition excludes the namespaces for which nothing is configured, also from the entry for templates.
  */
 export function createPodEntries(options: PodEntriesOptions): LeaderDuty {
-  const { client, clock, log, rules, configured, avoiding } = options;
+  const { client, clock, log, rules, configured, nevertheless } = options;
   async function run(end: AbortSignal, term: LeaseTerm): Promise<void> {
     let completeSince: number | undefined;
     let wasNarrow = false;
@@ -58,7 +58,7 @@ export function createPodEntries(options: PodEntriesOptions): LeaderDuty {
       const known = isSettled ? rules() : undefined;
       const left = known && leftToWebhook(known);
       leftOut = nextLeftOut(leftOut, knownNamespaces(configured(), now));
-      const elsewhere = notElsewhere(leftOut.names, avoiding());
+      const elsewhere = notElsewhere(leftOut.names, nevertheless());
       if (!term.isHeld()) return;
       await writeConditions(client, { left, elsewhere }, signal);
       const isNarrow = left !== undefined;

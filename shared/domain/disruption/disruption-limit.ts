@@ -37,15 +37,29 @@ export interface WrittenBudget {
   readonly desiredHealthy: number;
 }
 
-/** Why a budget never allows an eviction; `undefined` if it may allow one (S3-17). */
+/** More pods than any workload has: Kubernetes supports 150,000 in a cluster. */
+const MORE_THAN_ANY = 100_000;
+
+/**
+ * Why a budget never allows an eviction of the pods that are expected; `undefined` if it may allow one (S3-17). Without
+ * pods only what holds for any number of them is known.
+ */
 export function forbidsEverything(budget: WrittenBudget): 'maxUnavailable' | 'minAvailable' | undefined {
   const { maxUnavailable, minAvailable, expectedPods, desiredHealthy } = budget;
   if (maxUnavailable !== undefined && /^0+%?$/.test(String(maxUnavailable))) return 'maxUnavailable';
   if (minAvailable === undefined) return undefined;
-  const isWhole = /^0*[1-9][0-9][0-9]+%$/.test(String(minAvailable));
-  // A number equal to the number of pods: only visible at the current scale.
-  const isAll = expectedPods > 0 && desiredHealthy >= expectedPods;
-  return isWhole || isAll ? 'minAvailable' : undefined;
+  const least = leastAvailable(String(minAvailable), expectedPods);
+  // The controller counts the pods that a controller of theirs is to have, too.
+  const isAll = expectedPods > 0 && Math.max(least, desiredHealthy) >= expectedPods;
+  return least >= MORE_THAN_ANY || isAll ? 'minAvailable' : undefined;
+}
+
+/** How many of the pods must stay available; infinite if it is all of them, whatever their number. */
+function leastAvailable(minAvailable: string, expectedPods: number): number {
+  const value = Number.parseInt(minAvailable, 10);
+  if (Number.isNaN(value)) return 0;
+  if (!minAvailable.endsWith('%')) return value;
+  return value >= 100 ? Infinity : Math.ceil((value * expectedPods) / 100);
 }
 
 /** The limits that may cover the pods of a namespace. */

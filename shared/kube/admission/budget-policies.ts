@@ -4,10 +4,13 @@ import { POLICY_LABELS } from './admission-policies.ts';
 import { condition } from './cel-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
 
-/** As `forbidsEverything` of `shared/domain/disruption/disruption-limit.ts`. */
+/**
+ * As `forbidsEverything` of `shared/domain/disruption/disruption-limit.ts`, for any number of pods; what depends on the
+ * pods, the webhook decides (`webhook/handlers/budget-handler.ts`).
+ */
 const FORBIDS =
   "string(object.spec.?maxUnavailable.orValue('')).matches('^0+%?$') || " +
-  "string(object.spec.?minAvailable.orValue('')).matches('^0*[1-9][0-9][0-9]+%$')";
+  "string(object.spec.?minAvailable.orValue('')).matches('^0*[1-9](?:[0-9][0-9]+%|[0-9]{5,})$')";
 const MESSAGE =
   'this budget forbids every eviction of its pods; allow at least one with maxUnavailable 1, or minAvailable below 100%';
 

@@ -71,6 +71,14 @@ function mayAvoid(avoiding: Avoiding): readonly string[] {
 }
 
 export const NOT_ELSEWHERE = 'not-elsewhere';
+const IS_BUDGET = "request.resource.resource == 'poddisruptionbudgets'";
+
+/** What the webhook does in every namespace. */
+export interface Nevertheless {
+  readonly avoiding: Avoiding;
+  /** Whether a DisruptionPolicy refuses budgets, or warns about them. */
+  readonly judgesBudgets: boolean;
+}
 
 /**
  * Leaves out the namespaces for which nothing is configured, so that a webhook that hangs delays nothing there. Of their
@@ -78,7 +86,7 @@ export const NOT_ELSEWHERE = 'not-elsewhere';
  */
 export function notElsewhere(
   elsewhere: readonly string[],
-  avoiding: Avoiding,
+  { avoiding, judgesBudgets }: Nevertheless,
 ): (PodConditions & { readonly templates: MatchCondition }) | undefined {
   if (elsewhere.length === 0) return undefined;
   const isHere = `!(request.namespace in ${celList(elsewhere)})`;
@@ -87,7 +95,7 @@ export function notElsewhere(
   return {
     mutating: named(HAS_RECORD, ...mayAvoid(avoiding)),
     validating: named(WARNED_OF),
-    templates: named(),
+    templates: named(...(judgesBudgets ? [IS_BUDGET] : [])),
   };
 }
 

@@ -80,6 +80,8 @@ export const WRITTEN_TEMPLATES = [
  */
 export const CREATED_POD_GROUPS = inAnyVersion(rule('scheduling.k8s.io', ['podgroups'], ['CREATE']));
 export const CREATED_WORKLOADS = inAnyVersion(rule('scheduling.k8s.io', ['workloads'], ['CREATE']));
+/** What a budget forbids depends on its pods, which only the webhook can count. */
+const WRITTEN_BUDGETS = rule('policy', ['poddisruptionbudgets'], ['CREATE', 'UPDATE']);
 const EVICTIONS = rule('', ['pods/eviction'], ['CREATE']);
 
 /** The MutatingWebhookConfiguration and the ValidatingWebhookConfiguration, both named `plimsoll`. */
@@ -146,7 +148,7 @@ function entriesLettingIn(shared: SharedParts): readonly WebhookEntry[] {
       ...deciding,
       name: WEBHOOK_ENTRIES.templates,
       path: WEBHOOK_PATHS.templates,
-      rules: [...WRITTEN_TEMPLATES, CREATED_POD_GROUPS, CREATED_WORKLOADS],
+      rules: [...WRITTEN_TEMPLATES, CREATED_POD_GROUPS, CREATED_WORKLOADS, WRITTEN_BUDGETS],
       namespaceSelector: judgedNamespaces(),
       matchConditions: [
         NOT_OURSELVES,

@@ -35,7 +35,12 @@ function create(spec: object, namespace = 'default') {
   return client.request({ method: 'POST', path: `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`, body });
 }
 
-const FORBIDDING = [{ maxUnavailable: 0 }, { maxUnavailable: '0%' }, { minAvailable: '100%' }];
+const FORBIDDING = [
+  { maxUnavailable: 0 },
+  { maxUnavailable: '0%' },
+  { minAvailable: '100%' },
+  { minAvailable: 2_147_483_647 },
+];
 const ALLOWING = [{ maxUnavailable: 1 }, { maxUnavailable: '10%' }, { minAvailable: '99%' }, { minAvailable: 3 }];
 
 test('without a DisruptionPolicy, and with Show, nothing happens to a budget that forbids every eviction (S3-17)', async () => {

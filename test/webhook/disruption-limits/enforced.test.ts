@@ -145,6 +145,30 @@ describe('limits of disruptions in namespaces that enforce them, and in others',
     expect(await debits(FREE)).toEqual([]);
   });
 
+  test('a budget that needs all the pods that it selects is refused, in any spelling, and others are not (S3-17)', async () => {
+    const policy = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'DisruptionPolicy', metadata: { name: 'plimsoll' } };
+    const set = { path: '/apis/plimsoll.dev/v1alpha1/disruptionpolicies', spec: { forbiddingBudgets: 'Deny' } };
+    expect((await send('POST', set.path, { ...policy, spec: set.spec })).kind).toBe('ok');
+    for (let index = 0; index < 3; index += 1) await pod(FREE, 'three');
+    const budget = (spec: object, app = 'three') => {
+      const metadata = { name: `b${(made += 1)}` };
+      const selector = { matchLabels: { app } };
+      const path = `/apis/policy/v1/namespaces/${FREE}/poddisruptionbudgets`;
+      const body = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata, spec: { selector, ...spec } };
+      return client.request({ method: 'POST', path, query: { dryRun: 'All' }, body });
+    };
+    const text = expect.stringContaining('it selects 3 pods') as string;
+    await eventually(async () => {
+      expect(await budget({ minAvailable: '99%' })).toMatchObject({ kind: 'forbidden', message: text });
+    });
+    for (const minAvailable of [3, 4, '67%', '99%'])
+      expect(await budget({ minAvailable })).toMatchObject({ kind: 'forbidden', message: text });
+    for (const spec of [{ minAvailable: 2 }, { minAvailable: '66%' }, { maxUnavailable: '1%' }])
+      expect(await budget(spec)).toMatchObject({ kind: 'ok' });
+    expect(await budget({ minAvailable: '99%' }, 'of-no-pod')).toMatchObject({ kind: 'ok' });
+    expect(await send('DELETE', `${set.path}/plimsoll`)).toMatchObject({ kind: 'ok' });
+  });
+
   test('without the webhook, evictions are let through where the label is missing, and only there; deletions everywhere', async () => {
     const [free, limited] = [await pod(FREE, 'web'), await pod(LIMITED, 'other')];
     await webhook.stopWebhook();

@@ -82,7 +82,7 @@ describe('createPodEntries', () => {
       log,
       rules: () => rules,
       configured: () => configured,
-      avoiding: () => [],
+      nevertheless: () => ({ avoiding: [], judgesBudgets: false }),
     });
     void duty.run(end.signal, { fencingToken: '', formerUntil: 0, isHeld: () => isHeld });
     return {

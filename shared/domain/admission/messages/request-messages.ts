@@ -133,6 +133,13 @@ export const DISRUPTION_MESSAGES = {
     status: 429,
     text: (exceeded: ExceededLimit) => `${limitNamed(exceeded.limit)}: ${LIMITS[exceeded.what](exceeded)}`,
   },
+  budgetAccepted: { code: 'NothingToDecide', status: 200, text: () => 'the budget may allow an eviction' },
+  budgetForbids: {
+    code: 'BudgetForbidsEvictions',
+    status: 403,
+    text: (v: { readonly field: string; readonly value: string | number; readonly pods: number }) =>
+      `this budget forbids every eviction of its pods: ${v.field} is ${v.value}, and it selects ${v.pods} pods; allow at least one with maxUnavailable 1`,
+  },
   evictionUnclear: {
     code: 'DisruptionUnclear',
     status: 429,

@@ -267,7 +267,7 @@ describe('the webhook is asked', () => {
     ];
     const answers = [['apart', own], ['apart']].flatMap((elsewhere) =>
       [[], [own]].map((avoiding) => {
-        const found = notElsewhere(elsewhere, avoiding);
+        const found = notElsewhere(elsewhere, { avoiding, judgesBudgets: false });
         if (found === undefined) throw new Error('no condition');
         const { mutating, validating, templates } = found;
         const pods = [plain, owned, slow, marked];
@@ -284,7 +284,8 @@ describe('the webhook is asked', () => {
       [all, all, true],
       [all, all, true],
     ]);
-    expect(notElsewhere([], 'everywhere')).toBeUndefined();
+    expect(notElsewhere([], { avoiding: 'everywhere', judgesBudgets: true })).toBeUndefined();
+    expect(notElsewhere(['a'], { avoiding: [], judgesBudgets: true })?.templates.expression).toContain('budgets');
   });
 
   test('about everything where there are more classes than a condition may hold', () => {
