@@ -4,6 +4,7 @@ import { folderWith, runPlimsoll, verdicts } from './run-plimsoll.ts';
 
 const folder = folderWith({ 'a-rules.yaml': RULES, 'b-pods.yml': PODS, 'notes.txt': 'not a manifest' });
 const QUOTA_TEXT =
+  'exceeded quota: high-pods, requested: requests.cpu=600m, used: requests.cpu=600m, limited: requests.cpu=1; ' +
   'quota `high-pods` in namespace `team-a`: `requests.cpu` is limited to 1; used 600m, ' +
   'requested 600m (priority class `high`); at most 400m would fit; largest pods: `first` (600m)';
 const DEFAULT_PATCH = [

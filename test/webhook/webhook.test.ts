@@ -87,6 +87,7 @@ describe('the webhook', () => {
         asked: '1Gi',
         free: '512Mi',
         others: [],
+        amounts: [{ resource: 'requests.memory', asked: '1Gi', used: '7680Mi', hard: '8Gi' }],
         holders: [PHRASES.largestPods('`db` (1Gi)')],
       }),
     });
@@ -181,9 +182,9 @@ describe('the webhook in dry run', () => {
     const { body } = await webhook.post('/validate', createPodReview(pod(HIGH)));
     expect(await webhook.stop()).toBe(0);
     const { allowed, warnings } = readAnswer(body);
-    expect({ allowed, start: warnings[0]?.slice(0, 27) }).toEqual({
+    expect({ allowed, start: warnings[0]?.slice(0, 35) }).toEqual({
       allowed: true,
-      start: '(dry run) quota `high-tier`',
+      start: '(dry run) exceeded quota: high-tier',
     });
   });
 });

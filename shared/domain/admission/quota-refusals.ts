@@ -15,6 +15,7 @@ import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { PHRASES, listSome } from './messages/priority-messages.ts';
 import { refuse, type AdmissionDecision, reasonOf } from './decision.ts';
 import { MESSAGES } from './messages.ts';
+import type { ExceededAmounts } from './messages/quota-messages.ts';
 import type { KnownPods } from './cluster-state.ts';
 
 /** The holders of a PriorityQuota, as far as they are known. */
@@ -83,9 +84,19 @@ export function quotaExceeded(quota: FullQuota, pod: Pod, exceeded: readonly [Ex
     where: quota.where,
     free: quantitySign(free) > 0 ? readableQuantity(free) : undefined,
     others: more.map((excess) => excess.resource),
+    amounts: exceeded.map(amountsOf),
     holders: quota.holdersOf(resource),
   };
   return reasonOf(MESSAGES.quotaExceeded, figures, { ...facts, quotaKind: quota.kind, namespace: pod.namespace });
+}
+
+function amountsOf({ resource, asked, used, hard }: Excess): ExceededAmounts {
+  return {
+    resource,
+    asked: canonicalQuantity(asked),
+    used: canonicalQuantity(used),
+    hard: canonicalQuantity(hard),
+  };
 }
 
 /**

@@ -27,6 +27,7 @@ const SHARED_AUTHORITY = { tls: { secretName: 'plimsoll-webhook-tls', secretName
 /** The agent's pod has some of the rest. */
 const MAX_OF_A_NODE = '6';
 const MAX = 4;
+const UNDECIDED = /cannot decide about the eviction|too many requests are waiting/;
 /** Its timeout, and the one pause of kubectl that has begun by then; ten times the time of an answer would be 600 s. */
 const DRAINED_MS = 20_000;
 const why = whyNoOwnCluster(process.env);
@@ -89,6 +90,12 @@ describe.skipIf(why !== undefined)(`limits of disruptions${why ?? ''}`, () => {
       body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
     });
 
+  /** Asks again, as a drain does, where a busy machine had no time to decide. */
+  async function evictDecided(name: string): ReturnType<typeof evict> {
+    const answer = await evict(SHOP, name);
+    return UNDECIDED.test(String(at(answer, 'message'))) ? evictDecided(name) : answer;
+  }
+
   async function debits(): Promise<readonly unknown[]> {
     const found = await own().admin.request({ path: `${RECORDS}/namespaces/${SHOP}/disruptionaccounts/plimsoll` });
     return itemsOf(at(found, 'object.status.debits'));
@@ -104,7 +111,7 @@ describe.skipIf(why !== undefined)(`limits of disruptions${why ?? ''}`, () => {
       PATIENCE_MS,
     );
     await send('DELETE', podPath(SHOP, 'deleted'));
-    const answers = await Promise.all(names.map((name) => evict(SHOP, name)));
+    const answers = await Promise.all(names.map(evictDecided));
     expect(answers.filter(({ kind }) => kind === 'ok')).toHaveLength(MAX - 2);
     const refused = answers.filter(({ kind }) => kind !== 'ok');
     const text = /DisruptionLimit `web`: at most 4 pods may be removed in 1h; 4 were; try again in \d+ s/;

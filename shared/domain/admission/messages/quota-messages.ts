@@ -8,6 +8,7 @@ export const QUOTA_MESSAGES = {
     status: 403,
     text: (v: QuotaFigures) =>
       [
+        asKubernetes(v),
         `quota \`${v.quota}\` ${v.where}: \`${v.resource}\` is limited to ${v.hard}`,
         `used ${v.used}, requested ${v.asked} (priority class \`${v.priorityClassName}\`)`,
         v.free === undefined ? 'nothing left' : `at most ${v.free} would fit`,
@@ -60,6 +61,24 @@ export const QUOTA_MESSAGES = {
   },
 } as const satisfies Record<string, Message<never>>;
 
+/** The amounts of one exceeded resource, as Kubernetes writes them. */
+export interface ExceededAmounts {
+  readonly resource: string;
+  readonly asked: string;
+  readonly used: string;
+  readonly hard: string;
+}
+
+/**
+ * As the plugin ResourceQuota of the API server says it (`plugin/pkg/admission/resourcequota/controller.go`): programs
+ * that create pods wait and try again when they find these words.
+ */
+function asKubernetes({ quota, amounts, ...first }: QuotaFigures): string {
+  const sorted = (amounts ?? [first]).toSorted((left, right) => (left.resource < right.resource ? -1 : 1));
+  const list = (of: 'asked' | 'used' | 'hard') => sorted.map((each) => `${each.resource}=${each[of]}`).join(',');
+  return `exceeded quota: ${quota}, requested: ${list('asked')}, used: ${list('used')}, limited: ${list('hard')}`;
+}
+
 /** The figures of a full quota, readable. */
 interface QuotaFigures extends NamedClass {
   readonly quota: string;
@@ -74,4 +93,6 @@ interface QuotaFigures extends NamedClass {
   readonly others: readonly string[];
   /** Clauses that name the holders. */
   readonly holders: readonly string[];
+  /** Of all exceeded resources; if absent, those of the first. */
+  readonly amounts?: readonly ExceededAmounts[];
 }

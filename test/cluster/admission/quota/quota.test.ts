@@ -134,7 +134,7 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
       expect([refused.status, at(refused.body, 'message')]).toEqual([
         403,
         expect.stringMatching(
-          /^admission webhook "quota\.plimsoll\.dev" denied the request: quota `\S+` over all its namespaces: `requests\.memory` is limited to 256Mi;/,
+          /^admission webhook "quota\.plimsoll\.dev" denied the request: exceeded quota: \S+, requested: requests\.memory=\d+Mi, used: requests\.memory=\d+Mi, limited: requests\.memory=256Mi; quota `\S+` over all its namespaces: `requests\.memory` is limited to 256Mi;/,
         ),
       ]);
       await eventually(

@@ -126,6 +126,10 @@ describe('decideValidation', () => {
         asked: '1',
         free: undefined,
         others: ['requests.cpu'],
+        amounts: [
+          { resource: 'pods', asked: '1', used: '0', hard: '0' },
+          { resource: 'requests.cpu', asked: '2', used: '1500m', hard: '1' },
+        ],
         holders: [],
       }),
     },
