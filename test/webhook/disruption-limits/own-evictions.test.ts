@@ -38,6 +38,18 @@ describe('evictions by our agents under a DisruptionLimit, in a namespace withou
     expect(debits()).toMatchObject([{ component: 'Agent' }]);
   });
 
+  test.each(['plimsoll-queues', 'plimsoll-rescheduling', 'plimsoll-scheduler'])(
+    'a reclaim or a move by %s is limited likewise',
+    async (name) => {
+      const by = { username: `system:serviceaccount:plimsoll-system:${name}`, extra: {} };
+      expect(await evict(given('node-a', {}, METADATA), by)).toMatchObject({ allowed: true });
+      const answer = await evict(given('node-a', {}, METADATA), by);
+      expect(answer).toMatchObject({ allowed: false, code: 429 });
+      expect(answer.message).toMatch(/^DisruptionLimit `web`: at most 1 pods may be removed in 1h; 1 were/);
+      expect(debits()).toMatchObject([{ component: 'Scheduler' }]);
+    },
+  );
+
   test('in the severe stage it goes beyond the limit, and the debit says which', async () => {
     await evict(given('node-a', {}, METADATA));
     expect(await evict(given('node-a', {}, METADATA), SEVERE)).toMatchObject({ allowed: true });
