@@ -7,7 +7,7 @@ import { isLive } from '#shared/domain/quota/charge.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node, NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
-import { opennessOf, Pools } from './open-node.ts';
+import { isControlPlane, opennessOf, Pools } from './open-node.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 import type { QueuedPods } from './queued-pods.ts';
 
@@ -36,7 +36,7 @@ export interface NodeRoom {
   readonly beyond: QueueAmounts;
   /** The total with dedicated nodes for which there is no pod at present. */
   readonly possible: QueueAmounts;
-  /** The types of which some node reports an amount, open or not. */
+  /** The types of which some node reports an amount, open or not; those of control planes left aside. */
   readonly reported: ReadonlySet<string>;
   /** What counts of pods on nodes that were not let in, by UID, where it is less than they request. */
   readonly capped: ReadonlyMap<string, QueueAmounts>;
@@ -120,7 +120,7 @@ class Reading {
   addNode(entry: NodeEntry): void {
     const { node } = entry;
     const amounts = this.#input.believed?.(node) ?? allocatableOf(node);
-    for (const type of amounts.keys()) this.#reported.add(type);
+    if (!isControlPlane(node)) for (const type of amounts.keys()) this.#reported.add(type);
     const isOpen = this.#isOpen(node);
     if (isOpen && amounts === allocatableOf(node) && !isOverClaimed(entry)) addAmounts(this.#total, amounts);
     else this.#readPods(entry, amounts, isOpen);
@@ -163,7 +163,7 @@ class Reading {
       occupancy.pods.map(({ pod }) => pod),
       amounts,
     );
-    for (const type of amounts.keys()) this.#total.set(type, this.#total.get(type) ?? 0);
+    if (!isControlPlane(node)) for (const type of amounts.keys()) this.#total.set(type, this.#total.get(type) ?? 0);
     if (isOpen) addAmounts(this.#total, room);
     else if (opennessOf(node) === 'Dedicated') addAmounts(this.#dedicated, room);
     addAmounts(this.#beyond, isOpen ? above(held, room) : held);

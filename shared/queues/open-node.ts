@@ -11,6 +11,8 @@ import type { QueuedPod } from './queued-pod.ts';
  */
 export type Openness = 'Open' | 'Closed' | 'Dedicated';
 
+const CONTROL_PLANE = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'] as const;
+
 /** With these a node takes no pods for a while, or is not for tenants, whatever single pods tolerate. */
 const CLOSING: ReadonlySet<string> = new Set([
   'node.kubernetes.io/not-ready',
@@ -20,8 +22,7 @@ const CLOSING: ReadonlySet<string> = new Set([
   'node.kubernetes.io/network-unavailable',
   'node.cloudprovider.kubernetes.io/uninitialized',
   'node.cloudprovider.kubernetes.io/shutdown',
-  'node-role.kubernetes.io/control-plane',
-  'node-role.kubernetes.io/master',
+  ...CONTROL_PLANE,
   'ToBeDeletedByClusterAutoscaler',
   'karpenter.sh/disrupted',
   'karpenter.sh/unregistered',
@@ -33,6 +34,14 @@ export function opennessOf({ isUnschedulable, isUnready, taints }: Node): Openne
   const hard = taints.filter(keepsPodsAway);
   if (hard.length === 0) return 'Open';
   return hard.some(({ key }) => CLOSING.has(key)) ? 'Closed' : 'Dedicated';
+}
+
+/**
+ * Whether the node is not for tenants at all. What it has is no room that is closed for now: where an autoscaler has taken
+ * all other nodes away, pods have to go in for it to see them.
+ */
+export function isControlPlane({ taints }: Pick<Node, 'taints'>): boolean {
+  return taints.some((taint) => keepsPodsAway(taint) && CONTROL_PLANE.some((key) => key === taint.key));
 }
 
 export interface PodsForPools {

@@ -168,6 +168,16 @@ describe('nodes that take no new pods', () => {
     ).toEqual([4_000, 4_000]);
   });
 
+  test('where there is only a control plane pods go in, so that an autoscaler sees them', () => {
+    const made = world({});
+    const taints = [{ key: 'node-role.kubernetes.io/control-plane', value: '', effect: 'NoSchedule' }];
+    change(made, 'node-1', { taints });
+    made.see({ name: 'a', gates: [GATE] });
+    expect(letIn(made.plan())).toEqual(['shop/a']);
+    change(made, 'node-2', {});
+    expect(cpu(made.plan())).toBe(8_000);
+  });
+
   test('without any open node nothing goes in', () => {
     const made = world({});
     change(made, 'node-1', { isUnschedulable: true });
