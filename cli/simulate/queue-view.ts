@@ -71,7 +71,7 @@ export function queueView(scene: QueueScene): QueueSimulation {
       podRow(pod, withWayOut(whyWaiting(plan.question, decision, pod), plan.heldRollouts, pod), rooms.get(pod.uid)),
     ),
     ...homeless.map(({ pod, because }) => outsideRow(pod, because)),
-    ...returned.map(({ pod, queue, because }) => ({ ...outsideRow(pod, because), queue })),
+    ...returned.map(({ pod, queue, because }) => podRow(pod.asWaiting(queue), because, rooms.get(pod.uid))),
   ];
   return {
     message: QUEUES.headline(letIn.length, waiting.length),

@@ -67,7 +67,20 @@ function nodeOf(cpu: number): object {
   return { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-3' }, status: { allocatable } };
 }
 
+/** A queue under its guarantee of CPU, and one above its own that does not use what it is guaranteed of memory. */
+const STARVED = [
+  plain('research', { guaranteed: { cpu: '4' } }),
+  plain('batch', { guaranteed: { cpu: '2', memory: '8Gi' } }),
+  ...QUEUE_CLUSTER.slice(2, 6),
+  ...[1, 2, 3, 4, 5, 6].map((minute) =>
+    queuedPod('batch', { name: `busy-${minute}`, cpu: 1, minute, node: `node-${1 + (minute % 2)}` }),
+  ),
+  ...[1, 2].map((minute) => queuedPod('research', { name: `has-${minute}`, cpu: 1, minute, node: `node-${minute}` })),
+  queuedPod('research', { name: 'starved', cpu: 1, minute: 0, annotations: admittedHoursAgo('research') }),
+];
+
 const folder = folderWith({
+  'starved.json': takenList(STARVED),
   'critical.json': fullOf(() => ({ priority: 2_000_000_000 })),
   'slow.json': fullOf(() => ({ terminationGracePeriodSeconds: 601 })),
   'early.json': fullOf(() => ({}), { annotations: {} }),
@@ -190,6 +203,15 @@ describe('plimsoll simulate queue', () => {
       [{ pod: 'research/notebook-1', queue: '', because: { code: 'NoQueue', text } }],
     ]);
   });
+
+  test.each(['Guarantees', 'Shares'])(
+    'by %s, a pod that has found no node for hours gets room where its queue is under its guarantee',
+    async (by) => {
+      const { waiting: held } = await rowsOf('starved.json', `--reclaim-by=${by}`);
+      const victims = [expect.stringMatching(/^batch\/busy-/) as string];
+      expect(held).toMatchObject([{ pod: 'research/starved', victims }]);
+    },
+  );
 
   test.each<[number, readonly string[], readonly string[]]>([
     [4, ['small-1', 'small-2', 'small-3'], ['large']],
