@@ -150,9 +150,16 @@ const SHAPES: ReadonlyMap<string, KeptShape> = new Map<string, KeptShape>([
   [
     PDBS.kind,
     {
-      metadata: IDENTITY,
-      spec: { selector: true, minAvailable: true, maxUnavailable: true },
-      status: { disruptionsAllowed: true, disruptedPods: true },
+      metadata: { ...IDENTITY, generation: true },
+      spec: { selector: true, minAvailable: true, maxUnavailable: true, unhealthyPodEvictionPolicy: true },
+      status: {
+        disruptionsAllowed: true,
+        disruptedPods: true,
+        currentHealthy: true,
+        desiredHealthy: true,
+        expectedPods: true,
+        observedGeneration: true,
+      },
     },
   ],
   [NODE_PRESSURE_POLICIES.kind, { metadata: IDENTITY, spec: true }],

@@ -1,3 +1,4 @@
+import { askSnapshot, refusalOf } from '#shared/domain/eviction/ask-budgets.ts';
 import { DEFAULT_OPT_OUT_CEILING, hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
@@ -170,8 +171,9 @@ function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, { originators,
     }
     subtractAmounts(free, requests);
     const standing = pod.deletion === undefined ? standingOf(pod, queued, input.snapshot, find) : undefined;
-    if (standing === undefined || input.isRefused(pod.uid) || !mayGo(placed, input)) continue;
-    running.push(runningPod(placed, { ...standing, requests }, originators));
+    if (standing === undefined || !mayGo(placed, input)) continue;
+    const budgets = budgetsUsed(placed, input);
+    if (budgets !== undefined) running.push(runningPod(placed, { ...standing, requests, budgets }, originators));
   }
   return {
     name: node.name,
@@ -209,8 +211,8 @@ function isGoneInTime({ uid, deletion }: Pod, { isLeaving, now }: RoomInput): bo
 
 /** A pod that may have to go. */
 function runningPod(
-  { pod, budgets, startedAt, priority }: PlacedPod,
-  { queue, application, mayBePreempted, requests }: Standing & Pick<RunningPod, 'requests'>,
+  { pod, startedAt, priority }: PlacedPod,
+  { queue, application, mayBePreempted, requests, budgets }: Standing & Pick<RunningPod, 'requests' | 'budgets'>,
   originators: Originators,
 ): RunningPod {
   return {
@@ -227,22 +229,33 @@ function runningPod(
     startedAt: startedAt === undefined ? undefined : startedAt * 1_000,
     hasController: controllerOf(pod) !== undefined,
     ownerDisruptedAt: undefined,
-    budgets: budgets.length === 0 ? NO_BUDGETS : budgets.map(({ budget }) => `${budget.namespace}/${budget.name}`),
+    budgets,
   };
 }
 
 const NO_BUDGETS: readonly string[] = [];
 
-function mayGo({ pod, priority }: PlacedPod, { pods }: RoomInput): boolean {
+/** The budgets that an eviction uses; `undefined` for several, for which the API server refuses any eviction. */
+function budgetsUsed(placed: PlacedPod, { snapshot }: RoomInput): readonly string[] | undefined {
+  const answer = askSnapshot(snapshot, placed);
+  if (answer.kind === 'Free') return NO_BUDGETS;
+  const budgets = answer.kind === 'Counted' ? [answer.budget] : answer.budgets;
+  return budgets.length > 1 ? undefined : budgets.map(({ namespace, name }) => `${namespace}/${name}`);
+}
+
+function mayGo({ pod, priority }: PlacedPod, { pods, isRefused }: RoomInput): boolean {
   const isProtected =
     hasCriticalPriority({ spec: { priority } }) || PROTECTED_NAMESPACES.some((each) => each === pod.namespace);
-  return !isProtected && pods.graceSecondsOf(pod) * 1_000 <= MAX_GRACE_MS;
+  return !isProtected && !isRefused(pod.uid) && pods.graceSecondsOf(pod) * 1_000 <= MAX_GRACE_MS;
 }
 
 function budgetsOf({ budgets }: ClusterSnapshot): ReadonlyMap<string, number> {
   const allowed = new Map<string, number>();
   for (const [namespace, named] of budgets) {
-    for (const [name, { budget }] of named) allowed.set(`${namespace}/${name}`, Math.max(0, budget.disruptionsAllowed));
+    for (const [name, { budget }] of named) {
+      const isUsable = refusalOf(budget) === undefined;
+      allowed.set(`${namespace}/${name}`, isUsable ? budget.disruptionsAllowed : 0);
+    }
   }
   return allowed;
 }

@@ -2,6 +2,7 @@ import type { Because } from '#shared/domain/base/because.ts';
 import type { Owner, Pod } from '#shared/domain/pod/pod.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import { askBudgets, isReady } from './ask-budgets.ts';
 import type { EvictionLimits } from './eviction-limits.ts';
 
 /** Set on a pod from a file or URL on the node: its source. */
@@ -125,22 +126,18 @@ export interface Protection {
 
 /**
  * The one PodDisruptionBudget for which the API server will certainly answer an eviction with 429; `undefined` if it
- * may allow the eviction, or answer something else: a pod that is not running or not Ready, several budgets
- * (`pkg/registry/core/pod/storage/eviction.go`).
+ * may allow the eviction, or answer something else.
  */
 export function spentBudget(pod: Pod, budgets: readonly DisruptionBudget[]): DisruptionBudget | undefined {
-  if (pod.deletion !== undefined || pod.status.phase !== 'Running' || !isReady(pod)) return undefined;
-  const [budget, ...others] = budgets.filter((each) => covers(each, pod));
-  return others.length === 0 && budget?.disruptionsAllowed === 0 ? budget : undefined;
+  const covering = budgets.filter((each) => covers(each, pod));
+  if (!isReady(pod) && covering.some(({ allowsUnready }) => allowsUnready === undefined)) return undefined;
+  const answer = askBudgets(pod, covering);
+  return answer.kind === 'Refused' && answer.why === 'Spent' ? answer.budgets[0] : undefined;
 }
 
 /** An empty selector selects every pod of the namespace here. */
 function covers({ namespace, selector }: DisruptionBudget, pod: Pod): boolean {
   return namespace === pod.namespace && prepareSelector(selector).matches(pod.labels);
-}
-
-function isReady({ status }: Pod): boolean {
-  return status.conditions.some((each) => each.type === 'Ready' && each.status === 'True');
 }
 
 /** Facts about the pods of a node. */

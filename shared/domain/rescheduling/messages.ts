@@ -54,6 +54,11 @@ export const REASONS = {
     (f: { readonly budgets: string }) => `several PodDisruptionBudgets select the pod: ${f.budgets}`,
   ),
 
+  budgetUnsettled: reason(
+    'BudgetUnsettled',
+    (f: { readonly budget: string }) => `the status of PodDisruptionBudget ${f.budget} is not usable yet`,
+  ),
+
   lastReadyReplica: reason('LastReadyReplica', (f: OfOwner) => `it is the last ready pod of ${f.owner}`),
   ownerWindow: reason(
     'OwnerWindow',

@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import { ownerText, type Pod } from '#shared/domain/pod/pod.ts';
+import { askBudgets, type BudgetAnswer, budgetsToAsk } from '#shared/domain/eviction/ask-budgets.ts';
 import type { BudgetEntry, PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { formerNodes, type OwnerMemory, type ReschedulingMemory, unplacedMoves } from './memory.ts';
 import { REASONS } from './messages.ts';
@@ -64,13 +65,13 @@ export function openAccount(
       const count = { ...countOf(owner), planned: planned.get(owner) ?? 0 };
       return (
         whyOwnerWaits(owner, memoryOf(owner), count, restraint) ??
-        whyBudget(budgetsOf(cluster, placed), restraint, used) ??
+        whyBudget(askFor(cluster, placed), restraint, used) ??
         whyLimit(limitsOf(placed.pod), used)
       );
     },
     debit: ({ owner, placed }) => {
       planned.set(owner, (planned.get(owner) ?? 0) + 1);
-      for (const key of [...budgetsOf(cluster, placed), ...limitsOf(placed.pod)]) debits.set(key, used(key) + 1);
+      for (const key of [...countedBudgets(cluster, placed), ...limitsOf(placed.pod)]) debits.set(key, used(key) + 1);
     },
   };
 }
@@ -109,27 +110,39 @@ function whyOwnerWaits(
   return ready - planned <= 1 ? REASONS.lastReadyReplica({ owner }) : undefined;
 }
 
-/** An empty selector selects every pod of its namespace here, as the Eviction API reads it. */
-function budgetsOf({ snapshot }: PassCluster, { pod, budgets }: PlacedPod): readonly BudgetEntry[] {
-  const ofNamespace = snapshot.budgets.get(pod.namespace);
-  if (ofNamespace === undefined) return budgets;
-  const all = [...ofNamespace.values()].filter(({ selector }) => selector.isEmpty);
-  return all.length === 0 ? budgets : [...new Set([...budgets, ...all])];
+interface AskedBudgets {
+  readonly answer: BudgetAnswer;
+  readonly entries: readonly BudgetEntry[];
+}
+
+function askFor({ snapshot }: PassCluster, placed: PlacedPod): AskedBudgets {
+  const entries = budgetsToAsk(snapshot, placed);
+  const budgets = entries.map(({ budget }) => budget);
+  return { entries, answer: askBudgets(placed.pod, budgets) };
+}
+
+/** The budget of which a move of the pod uses a disruption, if there is one. */
+function countedBudgets(cluster: PassCluster, placed: PlacedPod): readonly BudgetEntry[] {
+  const { answer, entries } = askFor(cluster, placed);
+  return answer.kind === 'Counted' ? entries : [];
 }
 
 function whyBudget(
-  budgets: readonly BudgetEntry[],
+  { answer, entries: [entry] }: AskedBudgets,
   { unusedShare, leastUnused }: Restraint,
   used: (key: object) => number,
 ): Because | undefined {
-  if (budgets.length > 1)
-    return REASONS.severalBudgets({ budgets: budgets.map(({ budget }) => budget.name).join(', ') });
-  const [entry] = budgets;
-  if (entry === undefined) return undefined;
+  if (answer.kind === 'Free' || entry === undefined) return undefined;
+  if (answer.kind === 'Refused' && answer.why !== 'Spent') return whyUnusable(answer);
   const { disruptionsAllowed: allowed, name } = entry.budget;
   const unused = Math.max(leastUnused, Math.floor(allowed * unusedShare));
   if (allowed - unused - used(entry) >= 1) return undefined;
   return REASONS.budgetSpent({ budget: name, allowed: allowed - used(entry), unused });
+}
+
+function whyUnusable({ why, budgets }: Extract<BudgetAnswer, { readonly kind: 'Refused' }>): Because {
+  const names = budgets.map(({ name }) => name).join(', ');
+  return why === 'Several' ? REASONS.severalBudgets({ budgets: names }) : REASONS.budgetUnsettled({ budget: names });
 }
 
 function whyLimit(limits: readonly RemovalRate[], used: (key: object) => number): Because | undefined {

@@ -131,6 +131,10 @@ export interface DisruptionBudget {
   readonly disruptionsAllowed: number;
   /** Names of pods whose disruption the API server has already counted. */
   readonly disruptedPods: ReadonlySet<string>;
+  /** A pod that is not ready may be evicted without using the budget: its policy says so, or its healthy pods suffice. */
+  readonly allowsUnready?: boolean;
+  /** Its controller has not seen the latest spec, so its status does not count. */
+  readonly isStale?: boolean;
 }
 
 /** A disruption budget in a snapshot; its counters change often, its selector hardly ever. */

@@ -140,6 +140,8 @@ export function decodeBudget(raw: unknown): Decoded<DisruptionBudget> {
     ...readPart(budget, 'metadata', readIdentity),
     selector: readObject(budget, 'spec', (spec) => readSelector(spec, 'selector')),
     ...readPart(budget, 'status', readBudgetStatus),
+    ...unreadyRule(budget),
+    ...(isStale(budget) && { isStale: true }),
   }));
 }
 
@@ -162,6 +164,23 @@ export function decodeWrittenBudget(
 
 function readIntOrText(spec: WireObject, key: string): number | string | undefined {
   return typeof spec[key] === 'string' ? readText(spec, key) : readInteger(spec, key);
+}
+
+/** `unhealthyPodEvictionPolicy`; without it, the healthy pods decide. Nothing if neither is there. */
+function unreadyRule(budget: WireObject): Pick<DisruptionBudget, 'allowsUnready'> {
+  const policy = readPart(budget, 'spec', (spec) => readText(spec, 'unhealthyPodEvictionPolicy'));
+  if (policy === 'AlwaysAllow') return { allowsUnready: true };
+  return readPart(budget, 'status', (status) => {
+    const desired = readInteger(status, 'desiredHealthy');
+    const current = readInteger(status, 'currentHealthy');
+    if (desired === undefined && current === undefined) return {};
+    return { allowsUnready: (desired ?? 0) > 0 && (current ?? 0) >= (desired ?? 0) };
+  });
+}
+
+function isStale(budget: WireObject): boolean {
+  const latest = readPart(budget, 'metadata', (metadata) => readInteger(metadata, 'generation') ?? 0);
+  return readPart(budget, 'status', (status) => readInteger(status, 'observedGeneration') ?? 0) < latest;
 }
 
 function readBudgetStatus(status: WireObject): Pick<DisruptionBudget, 'disruptionsAllowed' | 'disruptedPods'> {

@@ -46,6 +46,19 @@ describe('the budget that forbids an eviction for sure', () => {
       undefined,
     ],
     [
+      'is the one whose healthy pods do not suffice, for a pod that is not ready',
+      withStatus({ conditions: [] }),
+      [budget({ allowsUnready: false })],
+      'one',
+    ],
+    [
+      'is none that lets pods go that are not ready',
+      withStatus({ conditions: [] }),
+      [budget({ allowsUnready: true })],
+      undefined,
+    ],
+    ['is none whose status is outdated', POD, [budget({ isStale: true })], undefined],
+    [
       'is none for a pod on its way out',
       { ...POD, deletion: { at: 0, gracePeriodSeconds: 30 } },
       [budget()],

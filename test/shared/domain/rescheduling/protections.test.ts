@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Aggressiveness } from '#shared/domain/rescheduling/policy.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { buildBudget, buildNode } from '#test/build/cluster.ts';
+import { buildBudget, buildNode, selectorOf } from '#test/build/cluster.ts';
 import {
   codeOf,
   movesOf,
@@ -98,6 +98,16 @@ describe('planPass', () => {
 
   test('moves a pod of another kind of controller that restarts its pods', () => {
     expect(moved({ pods: ownedBy('CloneSet', 'apps.kruise.io/v1alpha1') })).toHaveLength(3);
+  });
+
+  test.each([
+    ['whose healthy pods suffice', { allowsUnready: true }, ['p0 full>empty']],
+    ['that needs more healthy pods', { allowsUnready: false }, []],
+    ['whose status is outdated', { allowsUnready: false, isStale: true }, []],
+  ])('moves a pod that is not ready under a spent budget %s', (_, budget, moves) => {
+    const pods = ninePods((index) => (index === 0 ? { conditions: [] } : {}));
+    const budgets = [{ ...buildBudget('all', {}, 0), selector: selectorOf({}), ...budget }];
+    expect(moved({ pods, budgets, most: 1 })).toEqual(moves);
   });
 
   test('never moves the last ready pod of an owner', () => {
