@@ -53,7 +53,9 @@ export function inWhoseStead<H extends HeldTaking>(
   const windows = scene.isLastChance ? 1 : Infinity;
   const growing = held.find((each) => outgrows(each, candidate, windows));
   if (growing !== undefined) return growing;
-  const earlier = held.filter((each) => goesFirst(each, candidate));
+  const earlier = held.filter(
+    (each) => goesFirst(each, candidate) && !(each.priority >= candidate.priority && isCleared(each, scene.lost)),
+  );
   const goesAnyway = causedLoss(candidate, scene.lost, windows) && mayPrecede(candidate, earlier, scene);
   return goesAnyway ? undefined : earlier[0];
 }
@@ -79,6 +81,12 @@ function goesFirst({ standing, priority, overage, rank }: HeldTaking, candidate:
   if (standing === 'lastWish') return priority < candidate.priority;
   if (standing !== 'held' || rank >= candidate.rank) return false;
   return priority === candidate.priority ? overage > candidate.overage : priority < candidate.priority;
+}
+
+/** Whether the node lost memory in some window, and the pod took little of it in each: something else is the cause. */
+function isCleared({ growth }: Taking, lost: readonly number[]): boolean {
+  const losses = lost.flatMap((each, window) => (each >= LEAST_GROWTH ? [{ each, taken: growth[window] ?? 0 }] : []));
+  return losses.length > 0 && losses.every(({ each, taken }) => taken < each * CAUSING_SHARE);
 }
 
 /** Whether a pod took most of what the node lost in one of the windows. */

@@ -47,7 +47,10 @@ describe('a pod above its request goes in the stead of one that stays', () => {
       'it took the memory itself, but is more important',
       { candidate: { priority: 1000, growth: mib([90, 90, 90]) }, scene: NODE_LOST },
     ],
-    ['it grew, but is not what the node lost', { candidate: { growth: mib([30, 30, 30]) }, scene: NODE_LOST }],
+    [
+      'it grew, but is not what the node lost, and is more important',
+      { candidate: { priority: 1, growth: mib([30, 30, 30]) }, scene: NODE_LOST },
+    ],
     [
       'the growing one is less important, and the wish puts it last',
       { hog: { standing: 'lastWish', growth: mib([60]) } },
@@ -79,6 +82,10 @@ describe('a pod above its request goes in nobody’s stead', () => {
       { hog: { usage: 49 * MIB }, candidate: { priority: 1000, growth: mib([90, 90, 90]) }, scene: NODE_LOST },
     ],
     ['it took most of what the node lost', { candidate: { growth: mib([60, 60, 60]) }, scene: NODE_LOST }],
+    [
+      'something else took the memory and the other is no less important',
+      { hog: { growth: mib([0, 40, 49]) }, candidate: { growth: mib([0, 41, 50]) }, scene: NODE_LOST },
+    ],
     ['the wish of an equal puts that one last', { hog: { standing: 'lastWish' } }],
     [
       'the wish of a more important one that grows puts that one last',
