@@ -28,6 +28,7 @@ const REGISTRATION = '/apis/admissionregistration.k8s.io/v1/validatingwebhookcon
 /** As deploy/base has them. */
 const AGENT_CPU_MILLICORES = 200;
 const AGENT_PROBE_SECONDS = 10;
+const AGENT_START_PROBE_SECONDS = 2;
 const HEALTH_PORT = 8_080;
 const DAEMON_SET = `/apis/apps/v1/namespaces/${AGENT.namespace}/daemonsets/${AGENT.name}`;
 
@@ -53,6 +54,7 @@ export async function allowForSlowness(client: KubeClient, factor: number): Prom
   const body = [
     { op: 'replace', path: `${container}/resources/requests/cpu`, value: cpu },
     { op: 'replace', path: `${container}/resources/limits/cpu`, value: cpu },
+    { op: 'replace', path: `${container}/startupProbe/periodSeconds`, value: AGENT_START_PROBE_SECONDS * factor },
     { op: 'replace', path: `${container}/livenessProbe/periodSeconds`, value: AGENT_PROBE_SECONDS * factor },
   ];
   await call(client, { method: 'PATCH', path: DAEMON_SET, contentType, body });
