@@ -9,9 +9,9 @@ import {
   type InProcessRules,
 } from '#shared/kube/admission/left-to-webhook.ts';
 import type { MatchCondition } from '#shared/kube/admission/cel-expressions.ts';
-import { WEBHOOK_CONFIGURATION, WEBHOOK_ENTRIES, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import { WEBHOOK_CONFIGURATION, WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 import type { ClientContext, KubeClient } from '#shared/kube/client/client.ts';
-import { getObject, patchObject } from '#shared/kube/client/objects.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
@@ -21,7 +21,8 @@ import { repeat } from '#shared/runtime/repeat.ts';
 import type { LeaderDuty } from '#webhook/leadership.ts';
 import { unlikeShipped } from '#webhook/rules/enforcing-policies.ts';
 import { type ConfiguredNamespaces, type LeftOut, namespacesElsewhere, nextLeftOut } from './elsewhere.ts';
-import { LOG, registering } from '#webhook/messages.ts';
+import { LOG } from '#webhook/messages.ts';
+import { patchAsRead } from './patch-as-read.ts';
 
 export interface PodEntriesOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   /**
@@ -110,17 +111,16 @@ async function writeEntries(
   wanted: WantedConditions,
   signal: AbortSignal,
 ): Promise<void> {
-  const address = { resource, name: WEBHOOK_CONFIGURATION };
-  const found = await getObject(client, address, { signal });
-  if (found.kind === 'notFound') return;
-  const current = expectOk(found, `read ${resource.kind}`);
-  const changes = itemsOf(current['webhooks']).flatMap((entry, index) => changeOf(entry, index, wanted));
-  if (changes.length === 0) return;
-  // The list may have changed since it was read.
-  const guard = { op: 'test', path: '/metadata/resourceVersion', value: current.metadata.resourceVersion };
-  const options = { signal, type: 'json', fieldManager: COMPONENT_NAMES.webhook } as const;
-  const patched = await patchObject(client, address, [guard, ...changes], options);
-  expectOk(patched, registering(resource));
+  await patchAsRead({
+    client,
+    resource,
+    signal,
+    read: async () => {
+      const found = await getObject(client, { resource, name: WEBHOOK_CONFIGURATION }, { signal });
+      return found.kind === 'notFound' ? undefined : expectOk(found, `read ${resource.kind}`);
+    },
+    operationsOf: (current) => itemsOf(current['webhooks']).flatMap((entry, index) => changeOf(entry, index, wanted)),
+  });
 }
 
 function changeOf(entry: unknown, index: number, wanted: WantedConditions): readonly object[] {

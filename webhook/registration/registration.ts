@@ -11,10 +11,11 @@ import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import { LOG, registering } from '#webhook/messages.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { isRecord } from '#shared/kube/decode/wire-object.ts';
-import { createObject, getObject, patchObject, replaceObject } from '#shared/kube/client/objects.ts';
+import { createObject, getObject, replaceObject } from '#shared/kube/client/objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, type Resource } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
+import { patchAsRead } from './patch-as-read.ts';
 import { withPresentCondition } from './pod-entries.ts';
 
 export interface RegistrationSources extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
@@ -124,23 +125,19 @@ async function writeConfiguration(client: KubeClient, resource: Resource, object
   expectOk(await replaceObject(client, address, next, { fieldManager: FIELD_MANAGER }), registering(resource));
 }
 
-async function patchCaBundle(client: KubeClient, resource: Resource, caBundle: string): Promise<void> {
-  const address = { resource, name: WEBHOOK_CONFIGURATION };
-  const current = expectOk(await getObject(client, address), registering(resource));
-  const entries = webhookEntries(current);
-  const operations = entries.flatMap((entry, index) =>
-    entry.caBundle === caBundle
-      ? []
-      : [{ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: caBundle }],
-  );
-  if (operations.length === 0) return;
-  // Test the version first: a concurrent change of the list could move the entries.
-  const guard = { op: 'test', path: '/metadata/resourceVersion', value: current.metadata.resourceVersion };
-  const patched = await patchObject(client, address, [guard, ...operations], {
-    type: 'json',
-    fieldManager: FIELD_MANAGER,
+function patchCaBundle(client: KubeClient, resource: Resource, caBundle: string): Promise<void> {
+  return patchAsRead({
+    client,
+    resource,
+    read: async () =>
+      expectOk(await getObject(client, { resource, name: WEBHOOK_CONFIGURATION }), registering(resource)),
+    operationsOf: (current) =>
+      webhookEntries(current).flatMap((entry, index) =>
+        entry.caBundle === caBundle
+          ? []
+          : [{ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: caBundle }],
+      ),
   });
-  expectOk(patched, registering(resource));
 }
 
 function webhookEntries(configuration: KubeObject): readonly { readonly caBundle: unknown }[] {
