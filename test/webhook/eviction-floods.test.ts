@@ -14,6 +14,8 @@ const HONEST = 4;
 /** Evictions that a stolen token keeps open. */
 const AT_ONCE = 150;
 const OTHERS = Array.from({ length: 8 }, (_, index) => `other-${index}`);
+/** Without lanes, nearly none of so many asks gets a decision. */
+const ASKS = 3;
 /** The flood is at its height. */
 const FLOODED_MS = 1_000;
 /** The one under way, one of the other node, the own one, and one that begins meanwhile; without turns it is eight. */
@@ -96,6 +98,17 @@ describe('floods of evictions', () => {
     ).toBeLessThanOrEqual(HONEST * MAX_TURNS);
   });
 
+  /** The answer to an agent, which asks again a few times where a busy machine had no time to decide. */
+  async function decided(node: string): Promise<string> {
+    let text = '';
+    for (let ask = 0; ask < ASKS; ask += 1) {
+      const { message = '' } = await evict(given(node, {}, { namespace: 'apart' }), { node });
+      text = message;
+      if (!UNCLEAR.test(text) && !BUSY.test(text)) return text;
+    }
+    return text;
+  }
+
   test.each([
     ['its own pods', 'node-a'],
     ['the pods of another node', 'node-b'],
@@ -109,11 +122,11 @@ describe('floods of evictions', () => {
       };
       const floods = Array.from({ length: AT_ONCE }, flood);
       await letTimePass(FLOODED_MS, 'load');
-      const answers = await Promise.all(OTHERS.map((node) => evict(given(node, {}, { namespace: 'apart' }), { node })));
+      const answers = await Promise.all(OTHERS.map(decided));
       over.abort();
       await Promise.all(floods);
-      const undecided = answers.filter(({ message }) => UNCLEAR.test(message ?? '') || BUSY.test(message ?? ''));
-      expect(undecided.map(({ message }) => message)).toEqual([]);
+      const undecided = answers.filter((text) => UNCLEAR.test(text) || BUSY.test(text));
+      expect(undecided).toEqual([]);
     },
   );
 });
