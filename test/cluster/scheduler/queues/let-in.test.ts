@@ -1,3 +1,5 @@
+import { patchObject } from '#shared/kube/client/objects.ts';
+import { DEPLOYMENTS, PODS } from '#shared/kube/resource.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { at, textAt } from '#test/contract/harness.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
@@ -175,4 +177,43 @@ describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler$
     }, PATIENCE_MS);
     expect(await letIn('team-a')).toHaveLength(4);
   }, 60_000);
+
+  test('a plain Deployment of three in a full queue is rolled out to the end, and has four pods at most', async () => {
+    const { admin } = own();
+    await makeFakeNodes(admin, 'more', 2);
+    await scene.manage('team-roll', { team: 'roll' });
+    await scene.queue('of-roll', { namespaceSelector: { matchLabels: { team: 'roll' } }, max: { cpu: 3 } });
+    const path = '/apis/apps/v1/namespaces/team-roll/deployments';
+    const labels = { app: 'web' };
+    const template = (revision: string) => {
+      const metadata = { labels, annotations: { revision } };
+      return { ...podOf('', { terminationGracePeriodSeconds: 1 }), metadata };
+    };
+    const rolled = (revision: string) => ({
+      metadata: { name: 'web' },
+      spec: { replicas: 3, selector: { matchLabels: labels }, template: template(revision) },
+    });
+    /** As the kubelet would, and how many pods of each revision are on nodes. */
+    const makeReady = async () => {
+      const placed = (await list('team-roll')).filter((each) => at(each, 'spec.nodeName') !== undefined);
+      const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+      for (const each of placed.filter((pod) => at(pod, 'status.phase') === 'Pending')) {
+        const address = { resource: PODS, namespace: 'team-roll', name: textAt(each, 'metadata.name') };
+        await patchObject(admin, { ...address, subresource: 'status' }, { status }, { type: 'merge' });
+      }
+      return placed.map((each) => textAt(each, 'metadata.annotations.revision'));
+    };
+    await scene.create(path, rolled('one'));
+    await eventually(async () => expect(await makeReady()).toEqual(['one', 'one', 'one']), PATIENCE_MS);
+    await patchObject(admin, { resource: DEPLOYMENTS, namespace: 'team-roll', name: 'web' }, rolled('two'), {
+      type: 'merge',
+    });
+    let most = 0;
+    await eventually(async () => {
+      const revisions = await makeReady();
+      most = Math.max(most, revisions.length);
+      expect(revisions).toEqual(['two', 'two', 'two']);
+    }, PATIENCE_MS);
+    expect(most).toBe(4);
+  }, 90_000);
 });
