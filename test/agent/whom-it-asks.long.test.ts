@@ -49,12 +49,12 @@ describe('whom the agent process asks', { timeout: 120_000 }, () => {
       podOf('within', 600, { priority: -10 }),
       podOf('low', 10, { priority: 1 }),
       podOf('lower', 10, { priority: 0 }),
-      podOf('lower-and-larger', 10, { priority: 0 }),
+      podOf('lower-and-larger', 100, { priority: 0 }),
     ];
     const inOrder = ['lower-and-larger', 'lower', 'low'];
-    const evictionHard = { 'memory.available': '460Mi' };
-    // No one of them is enough to end the shortage.
-    beforeEach(() => short({ within: 500, low: 150, lower: 120, 'lower-and-larger': 130 }));
+    const evictionHard = { 'memory.available': '510Mi' };
+    // The smaller of two equal priorities uses the larger share of its request. All but one are too few to end the shortage.
+    beforeEach(() => short({ within: 450, low: 150, lower: 100, 'lower-and-larger': 200 }));
 
     test('above its request, then lower priority, then more above its request, and at last pods within theirs (S1-28, S1-29)', async () => {
       await start(pods, { ...ENFORCE, evictionHard });

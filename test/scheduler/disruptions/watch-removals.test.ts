@@ -47,6 +47,14 @@ function watching({ isFirstList = false, node = buildNode({ name: 'node-1' }) } 
 }
 
 describe('watchRemovals', () => {
+  test('the record names the rule by which the removed pod got its class (S3-9)', () => {
+    const { sink, records } = watching();
+    const annotations = { 'plimsoll.dev/class-rule': 'tenants/jobs' };
+    sink.set(pod('a', { metadata: { annotations } }));
+    sink.set(pod('a', { metadata: { annotations, ...DELETED } }));
+    expect(records().map(({ spec }) => spec.classRule)).toEqual(['tenants/jobs']);
+  });
+
   test.each([
     ['a cordon', { isUnschedulable: true }, 'a: Drain'],
     ['the autoscaler', { taints: [taint('ToBeDeletedByClusterAutoscaler')] }, 'a: Drain'],

@@ -12,13 +12,16 @@ import { GATE, queueFor, queueWorld } from '#test/shared/queues/queue-world.ts';
 const log = createLog({ component: 'scheduler', level: 'silent', format: 'json' });
 const OK: Outcome<unknown> = { kind: 'ok', object: { metadata: { name: 'x' } }, warnings: [] };
 
-function stage(answer: (request: KubeRequest) => Outcome<unknown>) {
+function stage(answer: (request: KubeRequest) => Outcome<unknown>, annotations = new Map<string, string>()) {
   const world = queueWorld([queueFor('shop')]);
   const { client, requests } = scriptedClient(answer);
   let [now, isHeld] = [1_000_000, true];
   const clock = { now: () => now, monotonic: () => now, sleep: () => Promise.resolve() };
   const metrics = createQueueMetrics(createMetrics('scheduler'));
-  const classOf = () => undefined;
+  const classOf = (name: string) =>
+    name === 'batch'
+      ? { name, uid: 'uid-batch', value: 0, isGlobalDefault: false, preemptionPolicy: '', annotations }
+      : undefined;
   const ports = { client, clock, log, pods: world.pods, metrics, classOf, refused: new Map<string, Refusal>() };
   return {
     ...world,
@@ -58,6 +61,27 @@ describe('letting pods in', () => {
     await pass();
     expect(requests).toHaveLength(1);
   });
+
+  test.each([
+    [undefined, undefined, true],
+    ['true', undefined, true],
+    ['false', undefined, false],
+    ['false', 'true', true],
+    ['by-pod', undefined, true],
+    ['by-pod', 'false', false],
+  ])(
+    'records whether class (%s) and pod (%s) allow preemption (S2-5, S2-7, S2-28): %s',
+    async (ofClass, ofPod, expected) => {
+      const asked = (value: string | undefined) =>
+        value === undefined ? {} : { 'plimsoll.dev/allow-preemption': value };
+      const annotations = new Map<string, string>(Object.entries(asked(ofClass)));
+      const { see, pass, requests } = stage(() => OK, annotations);
+      see({ name: 'a', gates: [GATE], wishes: asked(ofPod), spec: { priorityClassName: 'batch' } });
+      await pass();
+      const written = at(requests[0]?.body, 'metadata.annotations') as Readonly<Record<string, string>>;
+      expect(JSON.parse(written['plimsoll.dev/admitted'] ?? '')).toMatchObject({ mayBePreempted: expected });
+    },
+  );
 
   test('is tried again after a pause that doubles, and says why meanwhile', async () => {
     const { see, pass, later, refusal, requests } = stage(() => ({

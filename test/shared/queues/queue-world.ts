@@ -95,7 +95,7 @@ function statusOf({ phase, nominatedTo, startedAt, isDisrupted, conditions = [] 
 }
 
 function annotationsOf({ name, admittedTo: queue, admittedAt = 0, ...pod }: WatchedPod): object {
-  if (queue === undefined) return {};
+  if (queue === undefined) return pod.wishes === undefined ? {} : { annotations: pod.wishes };
   const { application = `app of ${name}`, mayPreempt = false, mayBePreempted = false, against } = pod;
   const facts = {
     queue,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { finish } from '#shared/domain/base/steps.ts';
-import { makeRoomInSteps } from '#shared/domain/queue/make-room.ts';
+import { makeRoomInSteps, type Seeker } from '#shared/domain/queue/make-room.ts';
 import { putBudget, putNode } from '#shared/domain/snapshot/create-snapshot.ts';
 import { readRoomState, type RoomInput } from '#shared/queues/room-state.ts';
 import { seekersOf } from '#shared/queues/seekers.ts';
@@ -81,6 +81,23 @@ describe('who would make room for a pod whose queue is under its guarantee', () 
 
   test('no pod whose eviction was refused a short time ago', () => {
     expect(found(fullWorld(), { isRefused: (uid) => uid === 'uid-pod-0' })).toEqual(['shop/pod-1', 'shop/pod-2']);
+  });
+
+  test('the pod that did not ask to be spared, of two of one application (S2-30)', () => {
+    // The first pod of an application goes last in any case.
+    const world = fullWorld({ application: 'one' });
+    world.see({ name: 'pod-1', ...RUNNING, application: 'one', mayBePreempted: false });
+    world.see({ name: 'pod-2', ...RUNNING, application: 'one' });
+    expect(found(world)).toEqual(['shop/pod-2', 'shop/pod-3']);
+  });
+
+  test('a pod that only later asked to be spared, as it was when it was let in (S2-35)', () => {
+    const wishes = { 'plimsoll.dev/allow-preemption': 'false' };
+    expect(found(fullWorld({ wishes, spec: { preemptionPolicy: 'Never' } }))).toEqual(['shop/pod-0', 'shop/pod-1']);
+  });
+
+  test('pods for one whose spec only later says that it never preempts (S2-35)', () => {
+    expect(found(fullWorld({}, { spec: { preemptionPolicy: 'Never' } }))).toEqual(['shop/pod-0', 'shop/pod-1']);
   });
 
   test('no pod outside of queues', () => {
@@ -243,6 +260,15 @@ describe('the pods that seek room', () => {
     expect(found(world)).toBe('Room');
     world.see({ name: 'first', namespace: 'elsewhere', cpu: 1, nominatedTo: 'node-1' });
     expect(found(world)).toEqual(['shop/pod-0', 'shop/pod-1']);
+  });
+
+  test('do not get what was promised to one that the watch does not show as nominated yet (S0-23)', () => {
+    const world = fullWorld({}, {}, { 'node-0': 8, 'node-1': 2 });
+    world.see({ name: 'first', gates: [GATE], createdAt: 50 });
+    const [taker] = finish(seekersOf(inputOf(world))) as readonly [Seeker];
+    const first = { ...taker.pod, uid: 'uid-first', requests: new Map([['cpu', 1_000]]) };
+    const promises = [{ node: 'node-1', pod: first, isBusy: false }];
+    expect(found(world, { promises })).toEqual(['shop/pod-0', 'shop/pod-1']);
   });
 
   test('wait a minute for new nodes, once they were let in, while there are fewer than is declared', () => {

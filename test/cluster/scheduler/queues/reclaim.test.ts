@@ -28,7 +28,7 @@ describe.skipIf(why !== undefined)(`reclaim between queues on the stock kube-sch
   afterAll(() => scene.close());
 
   const everyone = fill('test', ['a', 'b', 'c', 'd']);
-  const others = fill('test', ['a', 'b', 'c']);
+  const later = fill('test', ['b', 'c', 'd']);
 
   test('a pod of a queue under its guarantee gets the room of a pod of another queue (S2-2, S2-13)', TEST, async () => {
     await begin(GUARANTEED, everyone);
@@ -57,11 +57,11 @@ describe.skipIf(why !== undefined)(`reclaim between queues on the stock kube-sch
   });
 
   test.each<[string, readonly QueuePodPlan[], string]>([
-    ['of the lowest priority (S2-3, S4-11)', [...others, { name: 'd', queue: 'test', className: 'low' }], 'd'],
+    ['of the lowest priority (S2-3, S4-11)', [{ name: 'a', queue: 'test', className: 'low' }, ...later], 'a'],
     [
       'whose class did not ask to be spared (S2-5, S2-28)',
-      [...fill('test', ['a', 'b', 'c'], { className: 'spared' }), { name: 'd', queue: 'test' }],
-      'd',
+      [{ name: 'a', queue: 'test' }, ...fill('test', ['b', 'c', 'd'], { className: 'spared' })],
+      'a',
     ],
     [
       'that did not ask to be spared itself (S2-7)',

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Queue } from '#shared/domain/queue/queue.ts';
 import type { RunningPod } from '#shared/domain/queue/queue-pod.ts';
+import { createGivers, giverObjection } from '#shared/domain/queue/givers.ts';
+import { createTaker } from '#shared/domain/queue/taker.ts';
 import { decideReclaim, type ReclaimDecision } from '#shared/domain/queue/reclaim.ts';
 import { cpu, node, policyOf, question, queue, running, seed, waiting } from './builders.ts';
 
@@ -199,8 +201,12 @@ describe('single laws', () => {
     const guaranteed = when.guaranteed === null ? {} : { guaranteed: cpu(when.guaranteed) };
     const queues = [queue('taker', undefined, { guaranteed: cpu(1) }), queue('giver', undefined, guaranteed)];
     const pods = Array.from({ length: when.used }, (_, index) => running(`v${index}`, 'giver'));
-    const decision = decideReclaim(question(queues, [node('n', cpu(when.used), pods)], waiting('p', 'taker')));
-    expect(decision.kind === 'reclaim').toBe(then.mayGive);
+    const asked = question(queues, [node('n', cpu(when.used), pods)], waiting('p', 'taker'));
+    expect(decideReclaim(asked).kind === 'reclaim').toBe(then.mayGive);
+    // Law 2 keeps the pods as well, so only the reason shows that this law does.
+    const taker = createTaker(asked.tree, asked.usage, asked.pod, asked.now);
+    const code = giverObjection(createGivers(taker), 'giver')?.code;
+    expect(code).toBe(then.mayGive === true ? undefined : 'GiverNotOverGuarantee');
   });
 
   interface Priorities {

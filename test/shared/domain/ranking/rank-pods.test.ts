@@ -25,10 +25,12 @@ describe('rankPods in the order of the kubelet', () => {
       memory('high above', 1500, { requests: { memory: '1Gi' }, priority: 1000 }),
       memory('above', 1100, { requests: { memory: '1Gi' } }),
       memory('further above', 400, { requests: { memory: '100Mi' } }),
+      memory('less above, by a larger share', 60, { requests: { memory: '10Mi' } }),
     ];
     expect(names(rankPods(candidates, kubeletOrder('memory')))).toEqual([
       'further above',
       'above',
+      'less above, by a larger share',
       'high above',
       'within',
     ]);

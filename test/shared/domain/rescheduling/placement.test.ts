@@ -43,6 +43,22 @@ describe('where kube-scheduler would place a replacement', () => {
     expect(result.moves[0]?.because.code).toBe('AntiAffinityBroken');
   });
 
+  test('no move uses the room that an earlier move of the pass frees (S3-46)', () => {
+    const toC = { scheduling: { nodeSelector: mapOf({ zone: 'c' }) } };
+    const inPool = { scheduling: { nodeSelector: mapOf({ pool: 'x' }) } };
+    const requests = { cpu: '9500m', memory: '1Gi' };
+    const pods = [
+      replica({ name: 'first', node: 'a', owner: 'one', requests, ...toC }),
+      replica({ name: 'other', node: 'c', owner: 'one', requests: { cpu: '100m' }, ...toC }),
+      ...crowd({ node: 'b', ...inPool }),
+    ];
+    const large = buildNode({ name: 'c', labels: { zone: 'c' }, allocatable: { cpu: '40', memory: '80Gi' } });
+    const nodes = [node('a', { pool: 'x' }), node('b', { pool: 'x' }), large];
+    const result = passOn({ nodes, pods, policy: { ...UNDERUSED, affinity: AFFINITY.affinity } });
+    expect(movesOf(result)).toEqual(['first a>c']);
+    expect(codeOf(result, 'p0')).toBe('SchedulerWouldReturnIt');
+  });
+
   test('a cordoned node that looks empty is not what the replacement gets', () => {
     const closed = buildNode({ name: 'b', allocatable: SIZE, isUnschedulable: true });
     expect(movesOf(passOn({ nodes: [node('a'), closed, node('c')], pods: crowd() }))).toEqual([

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Aggressiveness } from '#shared/domain/rescheduling/policy.ts';
+import { type Aggressiveness, DRY_RUN_POLICY, type ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { buildBudget, buildNode, selectorOf } from '#test/build/cluster.ts';
 import {
   codeOf,
+  MOVE_RULES,
   movesOf,
   NOON,
   passOn,
@@ -21,6 +22,13 @@ const EMPTY = buildNode({ name: 'empty', allocatable: SIZE });
 function ninePods(change: (index: number) => Partial<ReplicaFields> = () => ({})): readonly Pod[] {
   const names = Array.from({ length: 9 }, (_, index) => `p${index}`);
   return names.map((name, index) => replica({ name, node: 'full', owner: `o${index % 3}`, ...change(index) }));
+}
+
+/** Pods without a controller fill nine tenths of the node; beside them is one that may be moved. */
+function onlyOne(cpu: string): readonly Pod[] {
+  const staying = ninePods().map((pod) => ({ ...pod, owners: [] }));
+  const requests = { cpu, memory: '1Mi' };
+  return [...staying, ...['full', 'empty'].map((node) => replica({ name: `on-${node}`, node, requests }))];
 }
 
 function moved(given: PassCase): readonly string[] {
@@ -133,6 +141,31 @@ describe('planPass', () => {
     expect(withBudget(0, 'High')).toEqual([]);
   });
 
+  /** Moves of a pod of these sizes gain 0.18, 0.54, 1.08 and 2.14 points. */
+  const SIZES = ['10m', '30m', '60m', '120m'];
+  const worthwhile = (policy: ReschedulingPolicy) =>
+    SIZES.filter((cpu) => moved({ pods: onlyOne(cpu), policy }).length > 0);
+
+  test.each<[Aggressiveness, readonly string[]]>([
+    ['Low', ['120m']],
+    ['Medium', ['60m', '120m']],
+    ['High', ['30m', '60m', '120m']],
+  ])('aggressiveness %s makes moves that gain enough for it (S3-42, S3-44): %j', (aggressiveness, sizes) => {
+    expect(worthwhile({ ...UNDERUSED, aggressiveness })).toEqual(sizes);
+  });
+
+  test('a policy may set the gain that a move needs (S3-42)', () => {
+    const underused = { ...DRY_RUN_POLICY.underused, gain: 2 };
+    expect(worthwhile({ ...UNDERUSED, underused })).toEqual(['120m']);
+  });
+
+  test('moves no pod off a node within its target for a pod that is nominated to it (S0-30)', () => {
+    const requests = { cpu: '5', memory: '1Gi' };
+    const waiting = replica({ name: 'waits', phase: 'Pending', priority: 1_000_000, nominatedTo: 'full', requests });
+    expect(moved({ pods: [...ninePods().slice(0, 6), waiting] })).toEqual([]);
+    expect(moved({ pods: ninePods().slice(0, 7) })).not.toEqual([]);
+  });
+
   test('an empty selector of a budget selects every pod of the namespace', () => {
     expect(moved({ pods: ninePods(), budgets: [buildBudget('all', {}, 1)] })).toHaveLength(1);
   });
@@ -142,6 +175,18 @@ describe('planPass', () => {
     const result = passOn({ nodes: [FULL, EMPTY], pods: ninePods(), budgets });
     expect(movesOf(result).some((move) => move.startsWith('p0'))).toBe(false);
     expect(codeOf(result, 'p0')).toBe('SeveralBudgets');
+  });
+
+  test('makes no move for an even load where that is off (S3-44)', () => {
+    expect(moved({ pods: ninePods(), policy: { ...UNDERUSED, underused: undefined } })).toEqual([]);
+  });
+
+  test.each([
+    [true, 0],
+    [false, 3],
+  ])('pods with needs that are not modelled are moved unless fitElsewhere: %s (S3-39)', (fitElsewhere, count) => {
+    const pods = ninePods(() => ({ spec: { volumes: [volume('persistentVolumeClaim')] } }));
+    expect(moved({ pods, rules: { ...MOVE_RULES, fitElsewhere } })).toHaveLength(count);
   });
 
   test('a limit in time holds where the budget does not', () => {

@@ -40,6 +40,11 @@ describe('a policy for rules', () => {
     expect(moves(none)).toEqual([]);
   });
 
+  test.each<Rule>(['required', 'preferred', 'spread'])('that is off mends nothing that is %s (S3-44)', (rule) => {
+    const policy = { ...UNDERUSED, affinity: undefined };
+    expect(movesOf(passOn({ nodes: [A, B], pods: webs(rule), policy }))).toEqual([]);
+  });
+
   test.each<Rule>(['required', 'preferred', 'spread'])(
     'leaves a pod without a controller that lacks what is %s',
     (rule) => {
