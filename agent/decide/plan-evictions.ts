@@ -27,6 +27,7 @@ import {
 } from './eviction-gates.ts';
 import { type EvictionState, evictionsFor, SEVERE_PAUSE_MS, SEVERE_TURN_MS } from './eviction/eviction-state.ts';
 import { expectedLoss, roundsLeft } from './memory-trend.ts';
+import { isLeaking } from './usage-growth.ts';
 import { type CauseQuery, heldCause, leftToKubelet } from './ranking/held-cause.ts';
 import { ineligibility, lastingProtection, type RankingContext, rankNode } from './ranking/rank-node.ts';
 import { canBeShortened, isUncounted } from './eviction/inflight-eviction.ts';
@@ -150,7 +151,7 @@ function chooseWith(
     protectionOf: (candidate, victims, ineligible) =>
       reasonAgainst(candidate, victims) ??
       tooOften(candidate, victims, ineligible) ??
-      inVain(candidate) ??
+      (isLeaker(candidate, input) ? undefined : inVain(candidate)) ??
       isSafe(candidate) ??
       inStead(candidate, victims) ??
       tooSmall(candidate),
@@ -174,6 +175,12 @@ function ownerRule(query: OwnerLimitQuery, isLastChance: boolean): VictimRules['
 
 function ownerLimitNow(query: OwnerLimitQuery, isLastChance: boolean): ReturnType<typeof ownerLimit> {
   return isLastChance && query.most > 0 ? () => undefined : ownerLimit(query);
+}
+
+/** Whether a replacement takes the memory itself, so that its eviction is not in vain. */
+function isLeaker({ facts, usage, signal }: Candidate, { state: { growth, trend } }: PlanInput): boolean {
+  if (usage === undefined || trend === undefined || resourceOf(signal) !== 'memory') return false;
+  return isLeaking(growth, facts.pod.uid, { used: usage, available: trend.available });
 }
 
 /** Eligible pods in ranking order; `trigger` is absent while nothing is short. */

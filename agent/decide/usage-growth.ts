@@ -52,6 +52,22 @@ export function growthOf(windows: GrowthWindows, uid: string, used: number): rea
   return windows.map(({ older }) => used - (older.used.get(uid) ?? 0));
 }
 
+/** Smaller changes of a working set are no growth. */
+const LEAST_LEAK = 8 * 1024 * 1024;
+
+/** Whether a pod that was there at the start of the shortest window took most of what the node lost in it. */
+export function isLeaking(
+  windows: GrowthWindows,
+  uid: string,
+  now: { readonly used: number; readonly available: number },
+): boolean {
+  const [shortest] = windows;
+  const before = shortest?.older.used.get(uid);
+  if (shortest === undefined || before === undefined) return false;
+  const grown = now.used - before;
+  return grown >= LEAST_LEAK && grown >= (shortest.older.available - now.available) / 2;
+}
+
 /** How much less memory is available than at the start of each window. */
 export function lossOf(windows: GrowthWindows, available: number): readonly number[] {
   return windows.map(({ older }) => older.available - available);

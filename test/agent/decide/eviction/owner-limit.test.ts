@@ -34,6 +34,7 @@ interface Case {
   readonly rules?: Partial<AgentPolicy>;
   readonly availableMiB?: number;
   readonly trend?: AgentState['trend'];
+  readonly growth?: AgentState['growth'];
 }
 
 const LIMITS = { concurrent: 9, perMinute: 9, perTenMinutes: 99, perNamespacePerTenMinutes: 99 };
@@ -45,11 +46,16 @@ function result({
   rules,
   availableMiB = 50,
   trend,
+  growth = [],
 }: Case): PassResult {
   const inForce = policy({ limits: { ...LIMITS, concurrent: 1 }, ...rules });
   const seen = snapshot({ now: NOW, availableMiB, pods });
   const evictions = { ...FIRST_STATE.evictions, Enforce: { ...FIRST_STATE.evictions.Enforce, past, inflight } };
-  return { snapshot: seen, policy: inForce, decision: decide({ ...FIRST_STATE, evictions, trend }, seen, inForce) };
+  return {
+    snapshot: seen,
+    policy: inForce,
+    decision: decide({ ...FIRST_STATE, evictions, trend, growth }, seen, inForce),
+  };
 }
 
 /** Asked for at this moment and not answered yet. */
@@ -213,6 +219,19 @@ describe('a pod that came in place of an evicted one', () => {
       { ...returned, ...returnedChange },
     ];
     expect(whoGoes({ past: lost(1, { at: EVICTED, ...pastChange }), pods })).toEqual(['leaking-1']);
+  });
+
+  test('is evicted again if it takes the memory itself', () => {
+    const at = (usedMiB: number): AgentState['growth'] => {
+      const used = new Map([
+        ['uid-leaking-1', usedMiB * MIB],
+        ['uid-hog', 600 * MIB],
+      ]);
+      const older = { at: NOW - 5000, available: 90 * MIB, used };
+      return [{ older, newer: older }];
+    };
+    expect(whoGoes({ past, pods: [hog, returned], trend: exhausted, growth: at(110) })).toEqual(['leaking-1']);
+    expect(whoGoes({ past, pods: [hog, returned], trend: exhausted, growth: at(145) })).toEqual([]);
   });
 
   test('is evicted again while the kubelet would evict no other pod', () => {

@@ -147,7 +147,7 @@ describe('pods that this agent terminates', () => {
     const shortened = ['hog', 1, 'severe', true];
     const before = [[], [['hog', 30, 'mild', false]], []];
     expect(evictedWith(peer)).toEqual([...before, [shortened, ['peer', 1, 'severe', false]]]);
-    expect(evictedWith(small, third)).toEqual([...before, [shortened]]);
+    expect(evictedWith({ ...small, priority: 1 }, { ...third, priority: 1 })).toEqual([...before, [shortened]]);
   });
 
   test('keep their own grace period in the mild stage only as far as the node has that time', () => {
