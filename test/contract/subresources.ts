@@ -1,4 +1,11 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { askBudgets, type BudgetAnswer } from '#shared/domain/eviction/ask-budgets.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
+import { valueOf } from '#test/build/value-of.ts';
 import { at, contractHarness, type ContractTarget, namesOf, pod, refusal, uniqueName } from './harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 
@@ -168,4 +175,79 @@ export function subresourceContract(target: () => ContractTarget): void {
     expect((await api.post(pods('idle/eviction'), eviction('idle'))).status).toBe(201);
     expect((await api.get(pods('idle'))).status).toBe(404);
   });
+
+  test(
+    'budgets are asked as `askBudgets` says, in random states',
+    { timeout: BUDGET_STATES * 1_000 + 5_000 },
+    async () => {
+      const states = fc.sample(budgetState, { numRuns: BUDGET_STATES, seed: 7 });
+      for (const [index, state] of states.entries()) await prepareState(`state-${index}`, state);
+      for (const [index, state] of states.entries()) {
+        const names = state.pods.map((_, at) => `state-${index}-${at}`);
+        // The controller of budgets may just have seen another pod.
+        for (const name of names) await eventually(() => expectAnswer(name, state));
+      }
+    },
+  );
+
+  async function expectAnswer(name: string, state: BudgetState): Promise<void> {
+    const read = itemsOf(fieldOf((await api.get(budgets())).body, 'items')).map((each) => valueOf(decodeBudget(each)));
+    const evicted = valueOf(decodePod((await api.get(pods(name))).body));
+    const covering = read.filter(({ selector }) => prepareSelector(selector).matches(evicted.labels));
+    const { status } = await api.post(pods(`${name}/eviction`), eviction(name), { query: { dryRun: 'All' } });
+    const answer = askBudgets(evicted, covering);
+    expect(status, JSON.stringify({ state, name, answer })).toBe(statusOf(answer));
+  }
+
+  async function prepareState(app: string, { pods: shown, budgets: wanted }: BudgetState): Promise<void> {
+    for (const [at, { phase, ready }] of shown.entries()) {
+      const name = `${app}-${at}`;
+      await api.post(pods(), pod(name, { nodeName: uniqueName('node') }, { labels: { app } }));
+      await api.patch(
+        pods(`${name}/status`),
+        { status: { phase, conditions: [{ type: 'Ready', status: ready }] } },
+        'strategic',
+      );
+    }
+    for (const [index, spec] of wanted.entries()) {
+      const name = `${app}-${index}`;
+      await api.post(budgets(), { metadata: { name }, spec: { ...spec, selector: { matchLabels: { app } } } });
+      await eventually(async () => {
+        const { body } = await api.get(`${budgets()}/${name}`);
+        expect(Number(at(body, 'status.observedGeneration'))).toBe(1);
+      });
+    }
+  }
+}
+
+const BUDGET_STATES = Number(process.env['PLIMSOLL_BUDGET_STATES'] ?? 30);
+
+interface BudgetState {
+  readonly pods: readonly { readonly phase: string; readonly ready: string }[];
+  readonly budgets: readonly object[];
+}
+
+const budgetState: fc.Arbitrary<BudgetState> = fc.record({
+  pods: fc.array(
+    fc.record({
+      phase: fc.constantFrom('Running', 'Running', 'Running', 'Pending', 'Failed'),
+      ready: fc.constantFrom('True', 'True', 'False'),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+  budgets: fc.array(
+    fc.record(
+      {
+        minAvailable: fc.constantFrom<number | string>(0, 1, 2, '50%'),
+        unhealthyPodEvictionPolicy: fc.constantFrom('AlwaysAllow', 'IfHealthyBudget'),
+      },
+      { requiredKeys: ['minAvailable'] },
+    ),
+    { maxLength: 2 },
+  ),
+});
+
+function statusOf(answer: BudgetAnswer): number {
+  if (answer.kind !== 'Refused') return 201;
+  return answer.why === 'Several' ? 500 : 429;
 }
