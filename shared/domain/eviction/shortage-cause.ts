@@ -56,7 +56,7 @@ export function inWhoseStead<H extends HeldTaking>(
   const earlier = held.filter(
     (each) => goesFirst(each, candidate) && !(each.priority >= candidate.priority && isCleared(each, scene.lost)),
   );
-  const goesAnyway = causedLoss(candidate, scene.lost, windows) && mayPrecede(candidate, earlier, scene);
+  const goesAnyway = causedLoss(candidate, scene.lost) && mayPrecede(candidate, earlier, scene);
   return goesAnyway ? undefined : earlier[0];
 }
 
@@ -90,8 +90,6 @@ function isCleared({ growth }: Taking, lost: readonly number[]): boolean {
 }
 
 /** Whether a pod took most of what the node lost in one of the windows. */
-function causedLoss({ growth }: Taking, lost: readonly number[], windows: number): boolean {
-  return growth.some(
-    (each, window) => window < windows && each >= LEAST_GROWTH && each >= (lost[window] ?? Infinity) * CAUSING_SHARE,
-  );
+function causedLoss({ growth }: Taking, lost: readonly number[]): boolean {
+  return growth.some((each, window) => each >= LEAST_GROWTH && each >= (lost[window] ?? Infinity) * CAUSING_SHARE);
 }

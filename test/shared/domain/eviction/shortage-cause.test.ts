@@ -86,6 +86,10 @@ describe('a pod above its request goes in nobody’s stead', () => {
       'something else took the memory and the other is no less important',
       { hog: { growth: mib([0, 40, 49]) }, candidate: { growth: mib([0, 41, 50]) }, scene: NODE_LOST },
     ],
+    [
+      'in the last chance a pod that came back hides what it took in the last seconds',
+      { candidate: { priority: 5, growth: mib([40, 90, 90]) }, scene: { ...NODE_LOST, isLastChance: true } },
+    ],
     ['the wish of an equal puts that one last', { hog: { standing: 'lastWish' } }],
     [
       'the wish of a more important one that grows puts that one last',
