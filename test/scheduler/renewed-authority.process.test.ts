@@ -14,6 +14,7 @@ import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts
 import { type SchedulerProcess, startSchedulerProcess } from './scheduler-process.ts';
 
 const TIMEOUT_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const OWNER = { kind: 'ReplicaSet', name: 'web' };
 
@@ -49,7 +50,13 @@ describe('an API server whose certificate is of a new CA', { timeout: TIMEOUT_MS
 
   /** A node that the process learns of only from the API server. */
   async function avoid(name: string): Promise<void> {
-    const avoided = [{ owner: { namespace: 'default', ...OWNER }, until: '2999-01-01T00:00:00Z', cause: 'by hand' }];
+    const avoided = [
+      {
+        owner: { namespace: 'default', ...OWNER },
+        until: new Date(Date.now() + HOUR_MS).toISOString(),
+        cause: 'by hand',
+      },
+    ];
     const type = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure' };
     const body = { ...type, metadata: { name }, spec: { avoid: avoided } };
     expect(await client.request({ method: 'POST', path: PRESSURES, body })).toMatchObject({ kind: 'ok' });

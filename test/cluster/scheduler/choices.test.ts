@@ -13,6 +13,7 @@ import { setAside, untilKnown, untilScores } from './ask-extender.ts';
 import { BY_DEFAULT, BY_OPTION, type ChoiceCase, PROTECTED } from './choice-cases.ts';
 import type { SeedPod } from '#test/shared/domain/preemption/seed-cluster.ts';
 import { needlessPreemptions, podWritesOf, readPodHistory } from './preemption-history.ts';
+import { inHalfADay } from './pressures-by-hand.ts';
 import { namedVictims, type RecordedQuestions, recordQuestions } from './recorded-questions.ts';
 import { CLASSES, classOf, PODS, type SeedStage, seedStage } from './seed-stage.ts';
 import { eventually } from '#test/build/waiting.ts';
@@ -85,7 +86,7 @@ describe.skipIf(why !== undefined)(`whom kube-scheduler with the extender preemp
     const next = await Promise.all(
       names.map(async (name) => ({ pod: `default/${name}`, uid: await stage.uidOf(name), usage: '7Gi', because })),
     );
-    const avoid = [{ owner: MARKER, until: '2999-01-01T00:00:00Z', cause: 'by hand', hard: false }];
+    const avoid = [{ owner: MARKER, until: inHalfADay(), cause: 'by hand', hard: false }];
     const object = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name: node } };
     await send('POST', PRESSURES, object);
     const observedAt = new Date().toISOString();

@@ -7,6 +7,7 @@ import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane
 import { at, pod } from '#test/contract/harness.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { untilScores } from './ask-extender.ts';
+import { inHalfADay } from './pressures-by-hand.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 const DEFINITION = fileURLToPath(new URL('../../../deploy/crds/plimsoll.dev_nodepressures.yaml', import.meta.url));
@@ -14,7 +15,6 @@ const PODS = '/api/v1/namespaces/default/pods';
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const TYPE = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure' };
 const PATIENCE_MS = 30_000;
-const UNTIL = '2999-01-01T00:00:00Z';
 const why = whyNoOwnCluster(process.env);
 
 describe.skipIf(why !== undefined)(
@@ -104,7 +104,7 @@ describe.skipIf(why !== undefined)(
     /** Keeps the owner off the node, and waits until the extender does. */
     async function forbid(owner: string, node: string): Promise<void> {
       const ref = { kind: 'ReplicaSet', name: owner };
-      const avoid = [{ owner: { namespace: 'default', ...ref }, until: UNTIL, cause: 'by hand', hard: true }];
+      const avoid = [{ owner: { namespace: 'default', ...ref }, until: inHalfADay(), cause: 'by hand', hard: true }];
       const contentType = 'application/merge-patch+json';
       const patch = { method: 'PATCH', path: `${PRESSURES}/${node}`, contentType, body: { spec: { avoid } } } as const;
       expect(await own().admin.request(patch)).toMatchObject({ kind: 'ok' });
