@@ -223,7 +223,7 @@ describe('evictions by our own accounts', () => {
       webhook.api.put(BUDGETS, {
         metadata: { name: 'all', namespace: 'team-a' },
         spec: { selector: { matchLabels: { app: 'db' } } },
-        status: { disruptionsAllowed: 0 },
+        status: { observedGeneration: 1, disruptionsAllowed: 0 },
       });
       const held = { labels: { app: 'db' } };
       for (const victim of [given('node-a', {}, held), given('node-a', {}, held)]) {

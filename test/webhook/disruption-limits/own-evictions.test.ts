@@ -58,7 +58,11 @@ describe('evictions by our agents under a DisruptionLimit, in a namespace withou
 
   test('but never beyond a PodDisruptionBudget', async () => {
     const metadata = { namespace: 'team-a', name: 'web' };
-    const budget = { metadata, spec: { selector: { matchLabels: { app: 'web' } } }, status: { disruptionsAllowed: 0 } };
+    const budget = {
+      metadata,
+      spec: { selector: { matchLabels: { app: 'web' } } },
+      status: { observedGeneration: 1, disruptionsAllowed: 0 },
+    };
     webhook.api.put(BUDGETS, budget);
     expect(await evict(given('node-a', {}, METADATA), SEVERE)).toMatchObject({ allowed: false, code: 429 });
     expect(debits()).toBeUndefined();
