@@ -8,6 +8,8 @@ import type { KubeClient } from './client.ts';
 
 const PERIOD_MS = 300_000;
 const DEADLINE_MS = 5_000;
+/** Fewer are what a busy machine makes of a start. */
+const FAILURES_TO_WARN = 3;
 const BACKOFF: Backoff = { initialMs: 1_000, maxMs: 60_000, factor: 2, jitter: 0.5 };
 
 /**
@@ -40,7 +42,7 @@ export function followServerVersion(
     first.resolve(undefined);
   };
   const onError = (error: unknown, failures: number): void => {
-    if (failures === 1) log.warn({ error: errorText(error) }, 'Version of the API server not read');
+    if (failures === FAILURES_TO_WARN) log.warn({ error: errorText(error) }, 'Version of the API server not read');
     first.resolve(undefined);
   };
   void repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, onError, clock }, signal);
