@@ -25,7 +25,13 @@ import {
   type OwnerLimitQuery,
   takesLessThanLimited,
 } from './eviction-gates.ts';
-import { type EvictionState, evictionsFor, SEVERE_PAUSE_MS, SEVERE_TURN_MS } from './eviction/eviction-state.ts';
+import {
+  type EvictionState,
+  evictionsFor,
+  SEVERE_HOLD_MS,
+  SEVERE_PAUSE_MS,
+  SEVERE_TURN_MS,
+} from './eviction/eviction-state.ts';
 import { expectedLoss, roundsLeft } from './memory-trend.ts';
 import { isLeaking } from './usage-growth.ts';
 import { type CauseQuery, heldCause, leftToKubelet } from './ranking/held-cause.ts';
@@ -205,8 +211,11 @@ export function causeQuery(ranking: NodeRanking, trigger: PressureTrigger, input
   const { state } = input;
   const query = { ...queryOf(trigger, input), evictions: ranking.context.evictions };
   const isLastChance = query.pace === 'lastChance';
+  const { context, snapshot, policy } = ranking;
+  const refused = context.stage === 'severe' ? { ...context, pauseMs: SEVERE_HOLD_MS } : context;
   return {
     ...ranking,
+    reasonAgainst: ineligibility(refused, snapshot, policy),
     growth: state.growth,
     available: state.trend?.available,
     isLastChance,

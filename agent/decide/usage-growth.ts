@@ -6,6 +6,8 @@ import type { ObservedPods } from './snapshot/node-snapshot.ts';
 /** What each pod used, and what the node had left, at one time. */
 interface Checkpoint extends Measured {
   readonly used: ReadonlyMap<string, number>;
+  /** Of pods that have used less than half of it since: the least. The kernel killed them, or they gave memory back. */
+  readonly fallen?: ReadonlyMap<string, number>;
 }
 
 /** The older checkpoint is one to two window lengths old; less while the agent has not run for that long. */
@@ -31,6 +33,10 @@ export function advanceGrowth(
   measured: Measured | undefined,
 ): GrowthWindows {
   if (measured === undefined) return previous;
+  return shifted(withFalls(previous, seen), seen, measured);
+}
+
+function shifted(previous: GrowthWindows, seen: MeasuredPods, measured: Measured): GrowthWindows {
   const first = previous.length === 0;
   const isOver = ({ newer }: GrowthWindow, index: number): boolean =>
     measured.at - newer.at >= (LENGTHS_MS[index] ?? 0);
@@ -38,6 +44,24 @@ export function advanceGrowth(
   const newer = { ...measured, used: usedMemory(seen) };
   if (first) return LENGTHS_MS.map(() => ({ older: newer, newer }));
   return previous.map((each, index) => (isOver(each, index) ? { older: each.newer, newer } : each));
+}
+
+const FALLEN_SHARE = 0.5;
+
+/** In the last seconds a pod that starts again takes all its memory anew; the longer windows show what it kept. */
+function withFalls([shortest, ...longer]: GrowthWindows, seen: MeasuredPods): GrowthWindows {
+  if (shortest === undefined) return NO_GROWTH;
+  return [{ older: withFallen(shortest.older, seen), newer: withFallen(shortest.newer, seen) }, ...longer];
+}
+
+function withFallen(checkpoint: Checkpoint, { usage }: MeasuredPods): Checkpoint {
+  const { used, fallen } = checkpoint;
+  const falls = [...used].flatMap(([uid, before]): readonly (readonly [string, number])[] => {
+    const now = figureFor('memory.available', usage.get(uid));
+    const least = Math.min(before * FALLEN_SHARE, fallen?.get(uid) ?? Infinity);
+    return now !== undefined && now < least ? [[uid, now]] : [];
+  });
+  return falls.length === 0 ? checkpoint : { ...checkpoint, fallen: new Map([...(fallen ?? []), ...falls]) };
 }
 
 /** Of pods that can be read: what others use is unexplained. */
@@ -50,6 +74,11 @@ function usedMemory({ pods, usage }: MeasuredPods): Checkpoint['used'] {
 /** What a pod uses more than at the start of each window; for a pod that has come since, all that it uses. */
 export function growthOf(windows: GrowthWindows, uid: string, used: number): readonly number[] {
   return windows.map(({ older }) => used - (older.used.get(uid) ?? 0));
+}
+
+/** The same of a pod that stays, but in the last seconds since it fell: it takes anew what the node got back. */
+export function regrowthOf(windows: GrowthWindows, uid: string, used: number): readonly number[] {
+  return windows.map(({ older }) => used - (older.fallen?.get(uid) ?? older.used.get(uid) ?? 0));
 }
 
 /** Smaller changes of a working set are no growth. */

@@ -202,9 +202,10 @@ function heldCause(
     const because = reasonAgainst(candidate, []);
     const isHeld = because !== undefined && isOwnReason(because);
     const mayGo = because === undefined && ownerRule(candidate, [], []) === undefined;
-    const isLast = mayGo && stage === 'mild' && candidate.isMarkedLast;
-    if (!candidate.exceedsRequest || !(isHeld || isLast)) return undefined;
-    return { ...takingOf(candidate, rank), standing: isHeld ? 'held' : 'lastWish', pod: nameOf(candidate), because };
+    const wishesLast = stage === 'mild' && candidate.isMarkedLast;
+    if (!candidate.exceedsRequest || !(isHeld || (mayGo && wishesLast))) return undefined;
+    const standing = isHeld ? 'held' : 'lastWish';
+    return { ...takingOf(candidate, rank), standing, wishesLast, pod: nameOf(candidate), because };
   });
   const terminating = leaving.map((candidate) => {
     return { ...takingOf(candidate, -1), standing: 'held', pod: nameOf(candidate), because: TERMINATING } as const;

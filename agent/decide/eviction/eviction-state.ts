@@ -71,6 +71,8 @@ function kindOf(owner: string | undefined): string | undefined {
 export const SEVERE_PAUSE_MS = 1000;
 /** How long a pod that was refused in the severe stage comes after pods that were not tried yet. */
 export const SEVERE_TURN_MS = 3000;
+/** How long a pod that was refused counts as one that stays, although it is asked again sooner: a period of the kubelet. */
+export const SEVERE_HOLD_MS = 10_000;
 
 /** How long a pause lasts at most in this stage. */
 export function longestPause(stage: Severity): Instant {

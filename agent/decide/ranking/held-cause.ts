@@ -1,10 +1,11 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import { isOwnReason, nameOf } from '#shared/domain/eviction/choose-victims.ts';
-import { type HeldTaking, inWhoseStead, type Standing } from '#shared/domain/eviction/shortage-cause.ts';
+import { type HeldTaking, inWhoseStead, type Standing, type Taking } from '#shared/domain/eviction/shortage-cause.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { type Candidate, LOWEST_PRIORITY } from '#shared/domain/ranking/candidate.ts';
 import { figureFor } from '#agent/decide/snapshot/deciding-figures.ts';
-import { growthOf, type GrowthWindows, lossOf, unexplainedLoss } from '#agent/decide/usage-growth.ts';
+import { growthOf, type GrowthWindows, lossOf, regrowthOf, unexplainedLoss } from '#agent/decide/usage-growth.ts';
 import { REASONS } from '#agent/messages.ts';
 import { leavingAboveRequest } from './rank-node.ts';
 import { isUnmeasuredPod, type NodeRanking } from './safe-within-request.ts';
@@ -42,14 +43,18 @@ export function heldCause(
   const ranks = once(() => new Map(query.ranked.map((candidate, rank) => [candidate, rank])));
   return (candidate, victims = []) => {
     if (!candidate.exceedsRequest || held().length === 0) return undefined;
-    const going = new Set([candidate, ...victims].map(nameOf));
-    const others = held().filter(({ pod }) => !going.has(pod));
+    const others = held().filter((each) => each.pod !== nameOf(candidate) && !isGoing(each, victims));
     const taking = takingOf(candidate, ranks().get(candidate) ?? NOT_RANKED, query);
     const cause = inWhoseStead(taking, others, { gap: query.gap, lost, isLastChance: query.isLastChance });
     if (cause === undefined) return undefined;
     const facts = { pod: cause.pod, why: cause.because.text };
     return REASONS.causeHeld(facts, { ...facts, ...identityOf(cause.candidate) });
   };
+}
+
+/** A pod that was refused does not go yet when it is asked again. */
+function isGoing({ standing, pod }: HeldPodTaking, victims: readonly Candidate[]): boolean {
+  return standing !== 'held' && victims.some((each) => nameOf(each) === pod);
 }
 
 function identityOf(candidate: Candidate | undefined): Because['facts'] {
@@ -89,11 +94,12 @@ function rankedTaking(candidate: Candidate, rank: number, query: CauseQuery): re
   if (!candidate.exceedsRequest) return [];
   const [standing, because] = standingOf(candidate, query) ?? [];
   if (standing === undefined || because === undefined) return [];
-  return [{ ...takingOf(candidate, rank, query), pod: nameOf(candidate), candidate, standing, because }];
+  const wishesLast = query.context.stage === 'mild' && candidate.isMarkedLast;
+  return [{ ...stayingOf(candidate, rank, query), pod: nameOf(candidate), candidate, standing, wishesLast, because }];
 }
 
 function standingOf(candidate: Candidate, query: CauseQuery): readonly [Standing, Because] | undefined {
-  const because = query.reasonAgainst(candidate);
+  const because = query.reasonAgainst(candidate) ?? lastFailure(candidate, query);
   if (because !== undefined) return isOwnReason(because) ? ['held', because] : undefined;
   const limit = query.limitOf(candidate);
   if (limit !== undefined) return ['limited', limit];
@@ -103,7 +109,23 @@ function standingOf(candidate: Candidate, query: CauseQuery): readonly [Standing
   return isLast ? ['lastOfPolicy', REASONS.goesLater({})] : undefined;
 }
 
-function takingOf(candidate: Candidate, rank: number, { context, growth }: CauseQuery): Omit<HeldTaking, 'standing'> {
+/** So long a pod whose eviction failed once counts as held: it is tried again, and nobody goes in its stead meanwhile. */
+const FAILED_MS: Instant = 10_000;
+
+function lastFailure({ facts: { pod } }: Candidate, { context, snapshot: { now } }: CauseQuery): Because | undefined {
+  const { failedUid, failures, answeredAt } = context.evictions;
+  const isLatest = failedUid === pod.uid && failures > 0 && now - answeredAt < FAILED_MS;
+  return isLatest ? REASONS.failed({}) : undefined;
+}
+
+/** As `takingOf`, of a pod that stays. */
+function stayingOf(candidate: Candidate, rank: number, query: CauseQuery): Taking {
+  const taking = takingOf(candidate, rank, query);
+  const isKnown = taking.growth.length > 0;
+  return isKnown ? { ...taking, growth: regrowthOf(query.growth, candidate.facts.pod.uid, taking.usage) } : taking;
+}
+
+function takingOf(candidate: Candidate, rank: number, { context, growth }: CauseQuery): Taking {
   const { facts, usage = 0, roundedOverage } = candidate;
   const isMemory = resourceOf(context.signal) === 'memory';
   return {
@@ -119,7 +141,7 @@ function takingOf(candidate: Candidate, rank: number, { context, growth }: Cause
 function leavingTakings(query: CauseQuery): readonly HeldPodTaking[] {
   const { context, snapshot, policy } = query;
   return leavingAboveRequest(context, snapshot, policy).map((candidate) => ({
-    ...takingOf(candidate, NOT_RANKED, query),
+    ...stayingOf(candidate, NOT_RANKED, query),
     pod: nameOf(candidate),
     candidate,
     standing: 'held',

@@ -70,9 +70,15 @@ function deepen(current: CurrentShortage | undefined, seen: Seen, available: num
   return { since, oomKills, lowest: available, usedAtLowest: usedByStaying(seen) };
 }
 
+/** Without those that have no figure: a pod that has ended and is still watched gave nothing back by itself. */
 function usedByStaying({ pods, usage }: Seen): ReadonlyMap<string, number> {
   const staying = [...pods.aliveByUid.values()].filter((pod) => !isTerminating(pod));
-  return new Map(staying.map(({ uid }) => [uid, figureFor('memory.available', usage.get(uid)) ?? 0]));
+  return new Map(
+    staying.flatMap(({ uid }): readonly (readonly [string, number])[] => {
+      const used = figureFor('memory.available', usage.get(uid));
+      return used === undefined ? [] : [[uid, used]];
+    }),
+  );
 }
 
 /** A shortage that the kernel ended by a kill did not end by itself. */

@@ -21,6 +21,8 @@ export type Standing = 'held' | 'lastWish' | 'lastOfPolicy' | 'limited' | 'unkno
 /** A pod that stays, or goes later than the kubelet would have it go. */
 export interface HeldTaking extends Taking {
   readonly standing: Standing;
+  /** Whether it is held, and asked to go after others besides: its place in the ranking is by its own wish then. */
+  readonly wishesLast?: boolean;
 }
 
 /** The node during the shortage. */
@@ -67,18 +69,25 @@ function mayPrecede(candidate: Taking, earlier: readonly HeldTaking[], { gap, is
   return isLastChance || isTooLittle || earlier.every(({ priority }) => priority >= candidate.priority);
 }
 
-function outgrows(held: HeldTaking, { growth, priority }: Taking, windows: number): boolean {
+function outgrows(held: HeldTaking, candidate: Taking, windows: number): boolean {
+  const { growth, priority } = candidate;
   const isLater = held.standing === 'lastWish' || held.standing === 'lastOfPolicy';
   if (isLater && held.priority > priority) return false;
+  if (held.standing === 'held' && held.rank > candidate.rank && growsAlike(held, candidate)) return false;
   return held.growth.some((each, window) => window < windows && each >= LEAST_GROWTH && each >= (growth[window] ?? 0));
+}
+
+/** Two pods that grew alike would hold each other: the ranking decides which of them is asked. */
+function growsAlike(held: Taking, { growth }: Taking): boolean {
+  return held.growth.every((each, window) => Math.abs(each - (growth[window] ?? 0)) < LEAST_GROWTH);
 }
 
 /**
  * Whether the kubelet evicts the pod that stays before the candidate, both being above their requests, and the ranking of
  * the policy does not say otherwise.
  */
-function goesFirst({ standing, priority, overage, rank }: HeldTaking, candidate: Taking): boolean {
-  if (standing === 'lastWish') return priority < candidate.priority;
+function goesFirst({ standing, wishesLast, priority, overage, rank }: HeldTaking, candidate: Taking): boolean {
+  if (standing === 'lastWish' || (standing === 'held' && wishesLast === true)) return priority < candidate.priority;
   if (standing !== 'held' || rank >= candidate.rank) return false;
   return priority === candidate.priority ? overage > candidate.overage : priority < candidate.priority;
 }

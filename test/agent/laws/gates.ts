@@ -110,12 +110,21 @@ function freePod(node: LawNode): LivePod | undefined {
 
 /** Whether a pod that stays grows as fast as another, is evicted before it by the kubelet, or cannot be judged. */
 function mayBeTheCause(pod: LivePod, other: LivePod, node: LawNode): boolean {
-  if (pod === other || pod.usedMiB === 0) return false;
-  if (isUnknown(pod)) return true;
-  const { growsMiB } = pod.spec;
+  if (pod === other) return false;
+  // What nobody measures, or reads, counts in the windows of the agent after the kernel has killed it.
+  if (isUnknown(pod)) return pod.usedMiB > 0 || (pod.bornMs > 0 && isRecent(pod.bornMs, node));
+  if (pod.usedMiB === 0) return false;
+  return mayStay(pod, node) && !isInside(pod) && (grewAsMuch(pod, other) || byRank(pod, other) < 0);
+}
+
+/** Whether a pod grows as fast as another, or has grown as much. */
+function grewAsMuch(pod: LivePod, other: LivePod): boolean {
+  // One that the kernel killed counts since then, if it stays.
+  const grown = pod.usedMiB - (pod.bornMs > 0 ? 0 : pod.spec.startMiB);
+  const rate = ({ usedMiB, spec }: LivePod): number => (usedMiB < spec.mostMiB ? spec.growsMiB : 0);
+  const isAsFast = rate(pod) > 0 && rate(pod) >= rate(other);
   // One that came back took all its memory anew.
-  const grows = (growsMiB > 0 && growsMiB >= other.spec.growsMiB) || isReplacement(pod);
-  return mayStay(pod, node) && !isInside(pod) && (grows || byRank(pod, other) < 0);
+  return isAsFast || isReplacement(pod) || (grown > 0 && grown >= other.usedMiB - other.spec.startMiB);
 }
 
 function isUnknown({ spec, isEvictedByKubelet }: LivePod): boolean {

@@ -1,5 +1,6 @@
 import type { Tamper } from './agent.ts';
-import { type Breach, judge, type Outcome } from './laws.ts';
+import type { Breach } from './breach.ts';
+import { judge, type Outcome } from './laws.ts';
 import { randomScenario } from './random-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { shrink } from './shrink.ts';

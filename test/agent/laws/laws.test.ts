@@ -4,7 +4,7 @@ import type { Tamper } from './agent.ts';
 import { MIB } from '#test/agent/node-scene.ts';
 import { expectNoBreach } from './expect-no-breach.ts';
 import { type Focus, hunt, slowed } from './hunt.ts';
-import type { Law } from './laws.ts';
+import type { Law } from './breach.ts';
 import type { LawPod, Scenario } from './scenario.ts';
 import { FIRST_SEED } from './seed.ts';
 

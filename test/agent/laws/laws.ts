@@ -1,4 +1,7 @@
 import type { PassResult } from '#agent/decide/decide.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
+import type { Breach, Law } from './breach.ts';
+import { compare } from './compare.ts';
 import { runAlone, runWithAgent, type Witness } from './episode.ts';
 import type { Tamper } from './agent.ts';
 import { gateCodes, gateFault, isHeld } from './gates.ts';
@@ -10,29 +13,10 @@ import {
   KUBELET_PERIOD_MS,
   type LawNode,
   type LivePod,
-  MAX_KILLS,
 } from './node.ts';
 import { limitFault, standBackFault } from './pace.ts';
 import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
-
-/**
- * `inside`: nobody inside its request goes while a pod above its own is there. `stead`: nobody goes in the stead of a less
- * important pod above its request that is held. `asked`: the pod that takes the memory is
- * asked before the kernel kills. `innocents`, `oom`, `short`: the node is no worse than with the kubelet alone. `dryRun`:
- * nothing differs from the kubelet alone. `gate`: what is said to hold evictions back does. `limits`: no window of the
- * policy is exceeded, except in the last chance up to the kubelet's pace. `standBack`: after the kubelet evicted a pod, the
- * agent waits.
- */
-export type Law =
-  'inside' | 'stead' | 'asked' | 'innocents' | 'oom' | 'short' | 'dryRun' | 'gate' | 'limits' | 'standBack';
-
-/** A law that an episode broke; `cause` groups breaches. */
-export interface Breach {
-  readonly law: Law;
-  readonly cause: string;
-  readonly atMs: number;
-  readonly text: string;
-}
+import { UsageHistory } from './usage-history.ts';
 
 /** What became of an episode without and with the agent. */
 export interface Outcome {
@@ -63,7 +47,9 @@ class LawWatch implements Witness {
   /** Pods inside their requests that the agent asked while no pod was above its own. */
   asked = 0;
   readonly #scenario: Scenario;
+  readonly #history = new UsageHistory();
   readonly #decidedAtMs = new Map<string, number>();
+  readonly #stages = new Map<string, Eviction['stage']>();
   #codes = '';
   #belowSinceMs: number | undefined;
   #usedAtCrossing = new Map<string, number>();
@@ -77,6 +63,7 @@ class LawWatch implements Witness {
   onPass(result: PassResult, node: LawNode): void {
     for (const eviction of result.decision.evictions) {
       this.#decidedAtMs.set(eviction.pod.uid, node.nowMs);
+      this.#stages.set(eviction.pod.uid, eviction.stage);
       const broken = eviction.isShortening ? undefined : (limitFault(eviction, node) ?? standBackFault(eviction, node));
       if (broken !== undefined) this.#break(...broken, node, node.find(eviction.pod.uid));
     }
@@ -97,12 +84,30 @@ class LawWatch implements Witness {
   }
 
   #checkStead(victim: LivePod, node: LawNode): void {
-    const decidedAtMs = this.#decidedAtMs.get(victim.uid) ?? node.nowMs;
-    if (victim.deletion !== undefined || isInside(victim)) return;
-    const spared = node.pods.filter((pod) => isSpared(pod, decidedAtMs - MEASURED_MS, this.#scenario));
+    // Of a pod without statistics nobody knows whether it is above: the policy decides, and the kubelet takes it first.
+    if (victim.deletion !== undefined || isInside(victim) || !victim.spec.isMeasured) return;
+    const instead = node.pods.filter((pod) => this.#isSpared(pod, victim) && goesFirst(pod, victim, node));
+    const causes = instead.filter((pod) => !this.#history.tookMore(victim, pod));
+    if (causes.length > 0) this.#break('stead', causeOf(causes, this.#scenario), node, victim);
+  }
+
+  /** A pod above its request that the kubelet would evict, and that the agent knew to be held when it chose the victim. */
+  #isSpared(pod: LivePod, victim: LivePod): boolean {
+    const decidedAtMs = this.#decidedAtMs.get(victim.uid) ?? Infinity;
     // Victims of one pass are needed together.
-    const instead = spared.filter((pod) => pod.askedAtMs !== node.nowMs && goesFirst(pod, victim, node));
-    if (instead.length > 0) this.#break('stead', causeOf(instead, this.#scenario), node, victim);
+    if (this.#decidedAtMs.get(pod.uid) === decidedAtMs) return false;
+    if (!isHolder(pod, decidedAtMs - MEASURED_MS, this.#scenario)) return false;
+    // What a pod that cannot be read asked for, and how important it is, is unknown.
+    if (pod.spec.fault === 'unreadable') return false;
+    const isMild = this.#stages.get(victim.uid) === 'mild';
+    return isHeldInPlainSight(pod, isMild, this.#scenario.policy) || this.#isRefused(pod, decidedAtMs);
+  }
+
+  /** Until it has asked, the agent does not know that a pod is held; and it forgets so after a period of the kubelet. */
+  #isRefused({ uid, spec, askedAtMs }: LivePod, decidedAtMs: number): boolean {
+    const triedAtMs = this.#decidedAtMs.get(uid) ?? -Infinity;
+    const isAnswered = askedAtMs === undefined ? spec.fault === 'getFails' : askedAtMs < decidedAtMs;
+    return spec.fault !== undefined && isAnswered && decidedAtMs - triedAtMs < KUBELET_PERIOD_MS;
   }
 
   onTick(node: LawNode): void {
@@ -111,6 +116,7 @@ class LawWatch implements Witness {
     else if (!isBelow) this.#belowSinceMs = undefined;
     else if (this.#belowSinceMs === undefined) this.#crossed(node);
     this.#kills = node.oomKills;
+    this.#history.note(node);
   }
 
   #crossed(node: LawNode): void {
@@ -125,13 +131,17 @@ class LawWatch implements Witness {
     this.#belowSinceMs = undefined;
     if (this.#kills > 0 || node.nowMs - sinceMs < TIME_LEFT_MS || !couldAct(node, sinceMs)) return;
     const culprit = this.#culprit(node, node.nowMs - sinceMs);
-    if (culprit !== undefined && culprit.askedAtMs === undefined && canBeAsked(culprit, sinceMs, this.#scenario))
-      this.#break(
-        'asked',
-        `${this.#codes || 'no gate'}${culprit.spec.wish === 'never' ? ' + opted out' : ''}`,
-        node,
-        culprit,
-      );
+    if (culprit === undefined || culprit.askedAtMs !== undefined || !canBeAsked(culprit, sinceMs, this.#scenario))
+      return;
+    const cause = `${this.#codes || 'no gate'}${culprit.spec.wish === 'never' ? ' + opted out' : ''}`;
+    this.#break('asked', cause, node, culprit);
+  }
+
+  /** Whether a pod that is held took more just before: then nobody goes in its stead. */
+  #hasHeldCause(culprit: LivePod, { pods }: LawNode): boolean {
+    const held = pods.filter((pod) => !isUntouchable(pod.spec) && isHeld(pod));
+    const isAbove = (pod: LivePod): boolean => this.#history.usedMiB(pod) > pod.requestMiB;
+    return held.some((pod) => pod !== culprit && isAbove(pod) && this.#history.tookMore(pod, culprit));
   }
 
   /** The pod that took most of the memory since the hard threshold was met. */
@@ -140,7 +150,8 @@ class LawWatch implements Witness {
       Math.min((spec.growsMiB * elapsedMs) / 1000, spec.mostMiB - (this.#usedAtCrossing.get(uid) ?? spec.mostMiB));
     const [culprit] = node.pods.toSorted((left, right) => taken(right) - taken(left));
     const others = (this.#scenario.outsideGrowsMiB * elapsedMs) / 1000;
-    return culprit !== undefined && taken(culprit) > others ? culprit : undefined;
+    const isTaker = culprit !== undefined && taken(culprit) > others && !this.#hasHeldCause(culprit, node);
+    return isTaker ? culprit : undefined;
   }
 
   #isIdle(node: LawNode): boolean {
@@ -165,13 +176,14 @@ function awaitedUntilMs({ acceptedAtMs, deletion }: LivePod): number {
   return acceptedAtMs + deletion.graceSeconds * 1000 + CLEAN_UP_MS;
 }
 
-/** A pod above its request that the kubelet would evict and the agent may not. */
-function isSpared(pod: LivePod, sinceMs: number, scenario: Scenario): boolean {
-  const { spec } = pod;
-  // In the severe stage the opt-out of a pod above its request counts only if the policy says so.
-  const isWishAlone = spec.wish === 'never' && scenario.policy.optOut !== 'Always' && spec.namespace !== 'kube-system';
-  const isWishOnly = isWishAlone && spec.fault === undefined && pod.deletion === undefined;
-  return isHolder(pod, sinceMs, scenario) && isHeld(pod) && !isWishOnly;
+/** Whether a pod is held by what the agent sees before it asks; in the severe stage an opt-out covers the request alone. */
+function isHeldInPlainSight(
+  { spec, deletion, isEvictedByKubelet }: LivePod,
+  isMild: boolean,
+  policy: PolicyChoice,
+): boolean {
+  const isWish = hasOptedOut(spec, policy) && (isMild || policy.optOut === 'Always');
+  return spec.namespace === 'kube-system' || isWish || deletion !== undefined || isEvictedByKubelet;
 }
 
 /**
@@ -180,8 +192,7 @@ function isSpared(pod: LivePod, sinceMs: number, scenario: Scenario): boolean {
 function goesFirst(pod: LivePod, victim: LivePod, node: LawNode): boolean {
   const { ranking, daemonSets } = node.scenario.policy;
   if (ranking !== 'Kubernetes' || (pod.spec.kind === 'DaemonSet' && daemonSets === 'Last')) return false;
-  const takes = victim.spec.growsMiB > pod.spec.growsMiB || isReplacement(victim);
-  return pod.spec.priority < victim.spec.priority && !takes;
+  return pod.spec.priority < victim.spec.priority && !isReplacement(victim);
 }
 
 /** A pod that came while the watch stalls is unknown to the agent. */
@@ -228,71 +239,4 @@ function isProtected(spec: LawPod, policy: PolicyChoice): boolean {
 
 function hasOptedOut({ wish, priority }: LawPod, { optOutCeiling }: PolicyChoice): boolean {
   return wish === 'never' && priority <= optOutCeiling;
-}
-
-/**
- * What is worse with the agent. Episodes that the kernel ends are not compared, nor those in which the agent evicted at
- * the operator's threshold while no pod was above its request, which is what the operator asked for, nor those in which a
- * victim does not end.
- */
-function compare(alone: LawNode, node: LawNode, asked: number): readonly Breach[] {
-  const worse = (law: Law, without: number, withAgent: number, tolerated = 0): readonly Breach[] =>
-    withAgent <= without + tolerated
-      ? []
-      : [
-          {
-            law,
-            cause: circumstances(node),
-            atMs: node.nowMs,
-            text: `${without} without the agent, ${withAgent} with it`,
-          },
-        ];
-  if (node.scenario.policy.mode === 'DryRun') return worse('dryRun', summary(alone) === summary(node) ? 0 : -1, 0);
-  if (asked > 0 || alone.oomKills >= MAX_KILLS || !isWorse(alone, node)) return [];
-  // Case C-16 of docs/contributing/shortage-cases.md: nothing keeps the replacement of a victim off the node.
-  const isReplaced = !node.scenario.isTainted && node.pods.some(isReplacement);
-  if (isReplaced || node.pods.some(outlivesSigkill)) return [];
-  // What the agent frees moves the shortage against the kubelet's looks: it is compared with the kubelet at every phase.
-  const phases = [alone, ...otherPhases(node.scenario)];
-  const most = (figure: (each: LawNode) => number): number => Math.max(...phases.map(figure));
-  return [
-    ...worse('innocents', most(innocentsOf), node.innocents),
-    ...worse('oom', most(killsOf), node.oomKills),
-    ...worse('short', most(shortOf), node.shortMs, KUBELET_PERIOD_MS),
-  ];
-}
-
-/** Where the kernel kills for ever, it comes to the pods inside their requests too, only later. */
-const innocentsOf = ({ innocents, oomKills }: LawNode): number => (oomKills < MAX_KILLS ? innocents : Infinity);
-const killsOf = ({ oomKills }: LawNode): number => oomKills;
-const shortOf = ({ shortMs }: LawNode): number => shortMs;
-
-function isWorse(alone: LawNode, node: LawNode): boolean {
-  const isMore = (figure: (each: LawNode) => number): boolean => figure(node) > figure(alone);
-  return node.innocents > alone.innocents || isMore(killsOf) || isMore(shortOf);
-}
-
-/** Whether the agent evicted it and its processes outlive SIGKILL, which frees nothing and which nothing foretells. */
-function outlivesSigkill({ spec, acceptedAtMs, deletion }: LivePod): boolean {
-  if (acceptedAtMs === undefined || deletion === undefined) return false;
-  return spec.hangsMs > 0 && spec.shutdownMs > deletion.graceSeconds * 1000;
-}
-
-/** The kubelet alone, had it looked at another second; it has one look more, as the agent ends pods sooner. */
-function otherPhases(scenario: Scenario): readonly LawNode[] {
-  const lengthMs = scenario.lengthMs + KUBELET_PERIOD_MS;
-  return Array.from({ length: KUBELET_PERIOD_MS / 1000 }, (_, second) =>
-    runAlone({ ...scenario, lengthMs, kubelet: { ...scenario.kubelet, phaseMs: second * 1000 } }),
-  );
-}
-
-/** What makes the agent's node harder than the kubelet's alone; groups the breaches of a comparison. */
-function circumstances({ scenario, pods }: LawNode): string {
-  if (scenario.api.length > 0) return 'the API server fails';
-  if (pods.some(isReplacement)) return 'a replacement lands on the node';
-  return 'nothing special';
-}
-
-function summary({ events, oomKills, shortMs }: LawNode): string {
-  return JSON.stringify([events, oomKills, shortMs]);
 }

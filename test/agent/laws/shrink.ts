@@ -1,4 +1,5 @@
-import { judge, type Breach } from './laws.ts';
+import type { Breach } from './breach.ts';
+import { judge } from './laws.ts';
 import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
 
 type Change = (scenario: Scenario) => Scenario;

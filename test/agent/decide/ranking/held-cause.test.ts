@@ -110,6 +110,45 @@ describe('while the pod that causes the shortage stays, no pod goes in its stead
   });
 });
 
+describe('a less important pod that was refused', () => {
+  const large: NodePod = { name: 'large', priority: 1000, requests: { memory: '390Mi' }, usageMiB: 400 };
+  const small: NodePod = { name: 'small', priority: 0, usageMiB: 90 };
+
+  /** 20 MiB a second vanish outside all pods, from the moment at which the small pod alone would be enough. */
+  function whoIsAsked(
+    pods: readonly NodePod[],
+    answer: AttemptOutcome,
+    rules?: Partial<AgentPolicy>,
+  ): readonly string[] {
+    const moments = Array.from({ length: 40 }, (_, tenth): Moment => {
+      return { now: tenth * 100, availableMiB: 99 - 2 * tenth, pods, outcome: answer };
+    });
+    const { steps } = runEpisode(moments, policy({ limits: LIMITS, ...rules }));
+    return [...new Set(steps.flatMap(({ evicted }) => evicted))];
+  }
+
+  test.each<[why: string, answer: AttemptOutcome]>([
+    ['by a budget', BUDGET],
+    ['for good', { kind: 'forbidden', message: 'm' }],
+    ['by a failure', { kind: 'foundUnharmed' }],
+  ])('%s keeps the larger one, also when it is asked again', (_, answer) => {
+    expect(whoIsAsked([small, large], answer)).toEqual(['small']);
+  });
+});
+
+describe('a held pod that asked to be last', () => {
+  const wish = { annotations: { 'plimsoll.dev/evict': 'last' } };
+  const held: NodePod = { name: 'held', namespace: 'kube-system', priority: 0, usageMiB: 400, ...wish };
+
+  test('keeps a more important one in the mild stage, too', () => {
+    const { steps } = runEpisode(
+      Array.from({ length: 60 }, (_, second) => ({ now: second * 1000, availableMiB: 150, pods: [held, ...others] })),
+      policy({ limits: LIMITS }),
+    );
+    expect(steps.flatMap(({ evicted }) => evicted)).toEqual([]);
+  });
+});
+
 describe('a pod that stays and does not cause the shortage', () => {
   const db: NodePod = { name: 'db', namespace: 'kube-system', priority: 0, usageMiB: 400 };
 

@@ -61,6 +61,7 @@ describe('a shortage did not end by itself', () => {
       'if that pod terminates',
       { pods: [{ name: 'tooth', usageMiB: 10, deletion: { at: 0, gracePeriodSeconds: 30 } }, quiet] },
     ],
+    ['if that pod has no figure any more', { pods: [{ name: 'tooth' }, quiet] }],
     ['if pods that stay gave back too little', { pods: [{ name: 'tooth', usageMiB: 560 }, quiet] }],
   ])('%s', (_, change) => {
     const known = advance(NO_PASSING, [...round(0, change), ...round(20_000, change)]);

@@ -59,6 +59,10 @@ describe('a pod above its request goes in the stead of one that stays', () => {
       'the wish of one less important puts that one last',
       { hog: { standing: 'lastWish' }, candidate: { priority: 1 } },
     ],
+    [
+      'the wish of one less important, which is held besides, puts that one last',
+      { hog: { wishesLast: true, rank: 5 }, candidate: { priority: 1000 } },
+    ],
     ['the growing one belongs to a DaemonSet', { hog: { standing: 'lastOfPolicy', growth: mib([60]) } }],
     ['the owner of the growing one is at its limit', { hog: { standing: 'limited', growth: mib([60]) } }],
     ['a pod that cannot be measured may have grown', { hog: { standing: 'unknown', growth: mib([60]) } }],
@@ -90,7 +94,12 @@ describe('a pod above its request goes in nobody’s stead', () => {
       'in the last chance a pod that came back hides what it took in the last seconds',
       { candidate: { priority: 5, growth: mib([40, 90, 90]) }, scene: { ...NODE_LOST, isLastChance: true } },
     ],
+    [
+      'both grew alike and the ranking takes it first',
+      { hog: { growth: mib([20, 95, 95]), rank: 2 }, candidate: { growth: mib([20, 90, 90]) } },
+    ],
     ['the wish of an equal puts that one last', { hog: { standing: 'lastWish' } }],
+    ['the wish of an equal that is held puts that one last', { hog: { wishesLast: true, rank: 5 } }],
     [
       'the wish of a more important one that grows puts that one last',
       { hog: { standing: 'lastWish', priority: 5, growth: mib([60]) } },

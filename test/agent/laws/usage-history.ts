@@ -1,0 +1,32 @@
+import { type LawNode, type LivePod, TICK_MS } from './node.ts';
+
+/** The shortest window in which the agent sees growth begins between five and ten seconds ago. */
+const WINDOWS_MS = [5000, 10_000] as const;
+const KEPT = 10_000 / TICK_MS + 1;
+
+/** What each pod used in the last ten seconds. */
+export class UsageHistory {
+  readonly #used: ReadonlyMap<string, number>[] = [];
+
+  /** At the end of a tick. */
+  note({ pods }: LawNode): void {
+    this.#used.push(new Map(pods.map(({ uid, usedMiB }) => [uid, usedMiB])));
+    if (this.#used.length > KEPT) this.#used.shift();
+  }
+
+  /** Whether one pod took more than another in a window that the agent may see. */
+  tookMore(one: LivePod, other: LivePod): boolean {
+    return WINDOWS_MS.some((ms) => this.#taken(one, ms) > this.#taken(other, ms));
+  }
+
+  /** What a pod uses, or used until the kernel killed it a moment ago. */
+  usedMiB({ uid, usedMiB }: LivePod): number {
+    return Math.max(usedMiB, this.#used.at(-1)?.get(uid) ?? 0);
+  }
+
+  /** Of a pod that has come since, all that it uses. */
+  #taken(pod: LivePod, withinMs: number): number {
+    const before = this.#used.at(-withinMs / TICK_MS) ?? this.#used[0];
+    return this.usedMiB(pod) - (before?.get(pod.uid) ?? 0);
+  }
+}
