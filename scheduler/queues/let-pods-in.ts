@@ -8,6 +8,7 @@ import { ownerWishes } from '#shared/kube/annotations/annotations.ts';
 import type { AnnotatedClass } from '#shared/domain/priority/classes-and-policies.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
+import type { Failure, FailureKind } from '#shared/kube/client/outcome.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -35,10 +36,10 @@ export interface Refusal {
 
 /** Maximum open requests; with more, the API server only queues them. */
 const AT_ONCE = 16;
-/** Passes may run ten times a second, and an obstacle to a change rarely disappears by the next pass. */
-const REFUSED_MS = 10_000;
-/** The pause doubles up to this. */
-const MAX_REFUSED_MS = 300_000;
+/** Passes may run ten times a second, and an obstacle to a change rarely disappears by the next pass. Pauses double. */
+const PAUSES = { refused: { firstMs: 10_000, mostMs: 300_000 }, fault: { firstMs: 1_000, mostMs: 30_000 } } as const;
+/** What says nothing about the pod, and passes by itself. */
+const FAULTS: ReadonlySet<FailureKind> = new Set(['unreachable', 'timeout', 'tooManyRequests', 'serverError']);
 const MAX_REFUSED = 10_000;
 /** Pods per plan. The next plan takes the rest, so that a more important pod does not wait for a long list. */
 const MAX_OF_PLAN = 1_000;
@@ -86,9 +87,10 @@ const REFUSED = reason<{ readonly kind: string; readonly message: string }>(
   ({ message }) => `the API server refuses to let it in: ${message}`,
 );
 
-function nextRefusal(before: Refusal | undefined, now: number, because: Because): Refusal {
-  const pauseMs = before === undefined ? REFUSED_MS : Math.min(2 * before.pauseMs, MAX_REFUSED_MS);
-  return { because, until: now + pauseMs, pauseMs };
+function nextRefusal(before: Refusal | undefined, now: number, { kind, message }: Failure): Refusal {
+  const { firstMs, mostMs } = FAULTS.has(kind) ? PAUSES.fault : PAUSES.refused;
+  const pauseMs = before === undefined ? firstMs : Math.min(2 * before.pauseMs, mostMs);
+  return { because: REFUSED({ kind, message }, { kind }), until: now + pauseMs, pauseMs };
 }
 
 type Into = Pick<Admitted, 'queue' | 'decision' | 'against'>;
@@ -110,8 +112,7 @@ async function takeGateOff(uid: string, into: Into, ports: LetInPorts, signal: A
     ports.refused.delete(uid);
     metrics.waited.observe(Math.max(0, admitted.at - pod.createdAt) / 1_000);
   } else if (outcome.kind !== 'conflict' && outcome.kind !== 'notFound') {
-    const because = REFUSED({ kind: outcome.kind, message: outcome.message }, { kind: outcome.kind });
-    putBounded(ports.refused, MAX_REFUSED, [uid, nextRefusal(ports.refused.get(uid), clock.monotonic(), because)]);
+    putBounded(ports.refused, MAX_REFUSED, [uid, nextRefusal(ports.refused.get(uid), clock.monotonic(), outcome)]);
     log.warn({ pod: `${pod.namespace}/${pod.name}`, kind: outcome.kind, message: outcome.message }, 'Pod not let in');
   }
 }

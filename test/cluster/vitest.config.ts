@@ -10,7 +10,7 @@ const shared = {
   environment: 'node',
   pool: 'forks' as const,
   setupFiles: [fileURLToPath(new URL('../build/property-seed.ts', import.meta.url))],
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   hookTimeout: 120_000,
 };
 /** The name says the level (docs/contributing/testing.md); a developer who names none gets both. */

@@ -107,6 +107,22 @@ describe('letting pods in', () => {
     }
   });
 
+  test('a fault that says nothing about the pod keeps it waiting for a second, and never for more than thirty', async () => {
+    const { see, pass, later, requests } = stage(() => ({ kind: 'timeout', message: 'no answer within 5000 ms' }));
+    see({ name: 'a', gates: [GATE] });
+    await pass();
+    later(1_000);
+    await pass();
+    expect(requests).toHaveLength(2);
+    for (let minute = 0; minute < 10; minute += 1) {
+      later(60_000);
+      await pass();
+    }
+    later(30_000);
+    await pass();
+    expect(requests).toHaveLength(13);
+  });
+
   test('stops with the term of the leader', async () => {
     const { see, pass, lose, requests } = stage(() => OK);
     see({ name: 'a', gates: [GATE] });

@@ -12,7 +12,7 @@ const PARTS = ['rbac', 'gate-policy', 'guard-policies', 'leader-policy'];
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 export const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';
 export const LEADER = 'system:serviceaccount:plimsoll-system:plimsoll-queues';
-export const PATIENCE_MS = 30_000;
+export const PATIENCE_MS = 60_000;
 
 /** Pods of `namespace`, or one of them. */
 export function pods(namespace: string, name?: string): string {
