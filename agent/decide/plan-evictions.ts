@@ -152,7 +152,8 @@ function chooseWith(
   const inTime = most * (resourceOf(trigger.signal) === 'memory' ? roundsLeft(state.trend) : Infinity);
   const isSevere = trigger.stage === 'severe' && Number.isFinite(gap) && most > 0;
   const minimum = policy.minimumRelief;
-  const tooSmall = isSevere ? tooSmallReason(ranked, { reasonAgainst, inTime, gap, minimum }) : () => undefined;
+  const mayGo = { reasonAgainst: (each: Candidate) => reasonAgainst(each) ?? inStead(each), inTime, gap, minimum };
+  const tooSmall = isSevere ? tooSmallReason(ranked, mayGo) : () => undefined;
   const choice = chooseVictims(ranked, {
     protectionOf: (candidate, victims, ineligible) =>
       reasonAgainst(candidate, victims) ??

@@ -91,7 +91,9 @@ export function evictionOrder(shortage: SimulatedShortage, scene: NodeScene, pol
   const most = mostVictims(policy);
   const isSevere = stage === 'severe' && most > 0;
   const wanted = { inTime: Infinity, gap, minimum: policy.minimumRelief };
-  const least = isSevere ? leastRelief(ranked, { ...wanted, reasonAgainst: (each) => because(each, []) }) : 0;
+  const least = isSevere
+    ? leastRelief(ranked, { ...wanted, reasonAgainst: (each) => because(each, []) ?? inStead(each) })
+    : 0;
   const tooSmall = ({ usage = least }: Candidate): Because | undefined => (usage >= least ? undefined : TOO_SMALL);
   const rule: VictimRules['protectionOf'] = (candidate, victims, ineligible) =>
     because(candidate, victims) ??

@@ -111,8 +111,8 @@ function freePod(node: LawNode): LivePod | undefined {
 /** Whether a pod that stays grows as fast as another, is evicted before it by the kubelet, or cannot be judged. */
 function mayBeTheCause(pod: LivePod, other: LivePod, node: LawNode): boolean {
   if (pod === other) return false;
-  // What nobody measures, or reads, counts in the windows of the agent after the kernel has killed it.
-  if (isUnknown(pod)) return pod.usedMiB > 0 || (pod.bornMs > 0 && isRecent(pod.bornMs, node));
+  if (isUnknown(pod)) return isMissed(pod, node);
+  if (isWatchStalling(node) && pod.endsAtMs <= node.nowMs) return true;
   if (pod.usedMiB === 0) return false;
   return mayStay(pod, node) && !isInside(pod) && (grewAsMuch(pod, other) || byRank(pod, other) < 0);
 }
@@ -125,6 +125,11 @@ function grewAsMuch(pod: LivePod, other: LivePod): boolean {
   const isAsFast = rate(pod) > 0 && rate(pod) >= rate(other);
   // One that came back took all its memory anew.
   return isAsFast || isReplacement(pod) || (grown > 0 && grown >= other.usedMiB - other.spec.startMiB);
+}
+
+/** What nobody measures, or reads, counts in the windows of the agent after the kernel has killed it. */
+function isMissed({ usedMiB, bornMs }: LivePod, node: LawNode): boolean {
+  return usedMiB > 0 || (bornMs > 0 && isRecent(bornMs, node));
 }
 
 function isUnknown({ spec, isEvictedByKubelet }: LivePod): boolean {

@@ -87,7 +87,10 @@ class LawWatch implements Witness {
     // Of a pod without statistics nobody knows whether it is above: the policy decides, and the kubelet takes it first.
     if (victim.deletion !== undefined || isInside(victim) || !victim.spec.isMeasured) return;
     const instead = node.pods.filter((pod) => this.#isSpared(pod, victim) && goesFirst(pod, victim, node));
-    const causes = instead.filter((pod) => !this.#history.tookMore(victim, pod));
+    const tooLittle = instead.reduce((sum, { usedMiB }) => sum + usedMiB, 0) < shortageMiB(node);
+    const goesAnyway = (pod: LivePod): boolean =>
+      this.#history.tookMore(victim, pod) || (tooLittle && this.#history.tookMoreSinceStart(victim, pod));
+    const causes = instead.filter((pod) => !goesAnyway(pod));
     if (causes.length > 0) this.#break('stead', causeOf(causes, this.#scenario), node, victim);
   }
 
@@ -174,6 +177,11 @@ class LawWatch implements Witness {
 function awaitedUntilMs({ acceptedAtMs, deletion }: LivePod): number {
   if (acceptedAtMs === undefined || deletion === undefined) return -Infinity;
   return acceptedAtMs + deletion.graceSeconds * 1000 + CLEAN_UP_MS;
+}
+
+function shortageMiB(node: LawNode): number {
+  const { hardMiB, softMiB = 0, reclaimMiB = 0 } = node.scenario.policy;
+  return Math.max(hardMiB, softMiB) + reclaimMiB - node.availableMiB();
 }
 
 /** Whether a pod is held by what the agent sees before it asks; in the severe stage an opt-out covers the request alone. */

@@ -7,16 +7,25 @@ const KEPT = 10_000 / TICK_MS + 1;
 /** What each pod used in the last ten seconds. */
 export class UsageHistory {
   readonly #used: ReadonlyMap<string, number>[] = [];
+  #first: ReadonlyMap<string, number> | undefined;
 
   /** At the end of a tick. */
   note({ pods }: LawNode): void {
-    this.#used.push(new Map(pods.map(({ uid, usedMiB }) => [uid, usedMiB])));
+    const used = new Map(pods.map(({ uid, usedMiB }) => [uid, usedMiB]));
+    this.#first ??= used;
+    this.#used.push(used);
     if (this.#used.length > KEPT) this.#used.shift();
   }
 
   /** Whether one pod took more than another in a window that the agent may see. */
   tookMore(one: LivePod, other: LivePod): boolean {
     return WINDOWS_MS.some((ms) => this.#taken(one, ms) > this.#taken(other, ms));
+  }
+
+  /** The same since the episode began, which the longer windows show. */
+  tookMoreSinceStart(one: LivePod, other: LivePod): boolean {
+    const taken = (pod: LivePod): number => this.usedMiB(pod) - (this.#first?.get(pod.uid) ?? 0);
+    return taken(one) > taken(other);
   }
 
   /** What a pod uses, or used until the kernel killed it a moment ago. */

@@ -167,6 +167,17 @@ describe('a pod that stays and does not cause the shortage', () => {
   });
 });
 
+test('a pod that takes the memory is not too small beside larger ones that would go in another’s stead', () => {
+  const moments = Array.from({ length: 30 }, (_, tenth): Moment => {
+    const hog: NodePod = { name: 'hog', priority: 0, usageMiB: 10 + 2 * tenth };
+    const db: NodePod = { name: 'db', namespace: 'kube-system', priority: -10, usageMiB: 500 };
+    const large: NodePod = { name: 'large', priority: 0, requests: { memory: '280Mi' }, usageMiB: 300 };
+    return { now: tenth * 100, availableMiB: 95 - 2 * tenth, pods: [db, large, hog], outcome: BUDGET };
+  });
+  const { steps } = runEpisode(moments, policy({ limits: LIMITS }));
+  expect([...new Set(steps.flatMap(({ evicted }) => evicted))]).toEqual(['hog']);
+});
+
 describe('status and Event', () => {
   const kept: NodePod = { name: 'hog', namespace: 'kube-system', priority: 0, usageMiB: 500 };
   const seen = snapshot({ now: 0, availableMiB: 50, pods: [kept, ...others] });
