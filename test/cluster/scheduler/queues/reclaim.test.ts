@@ -57,10 +57,10 @@ describe.skipIf(why !== undefined)(`reclaim between queues on the stock kube-sch
   });
 
   test.each<[string, readonly QueuePodPlan[], string]>([
-    ['of the lowest priority (S2-3, S4-11)', [{ name: 'a', queue: 'test', className: 'low' }, ...later], 'a'],
+    ['of the lowest priority (S2-3, S4-11)', [...fill('test', ['a'], { className: 'low' }), ...later], 'a'],
     [
       'whose class did not ask to be spared (S2-5, S2-28)',
-      [{ name: 'a', queue: 'test' }, ...fill('test', ['b', 'c', 'd'], { className: 'spared' })],
+      [...fill('test', ['a']), ...fill('test', ['b', 'c', 'd'], { className: 'spared' })],
       'a',
     ],
     [
