@@ -43,7 +43,10 @@ export function readNodeReport(raw: KubeObject): NodeReport | undefined {
  */
 export function createThresholdRecorder(options: ClientContext): LeaderDuty {
   const { clock, random, log } = options;
-  const onError = (err: unknown): void => log.warn({ err }, LOG.thresholdsFailed);
+  // The first failure is that of an API server which is just about to serve the kind.
+  const onError = (err: unknown, failuresInARow: number): void => {
+    if (failuresInARow === 2) log.warn({ err }, LOG.thresholdsFailed);
+  };
   return {
     run: async (end, term) => {
       const reports = createReflector({ ...options, resource: NODE_PRESSURES, slim: readNodeReport });
