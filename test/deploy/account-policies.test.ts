@@ -1,48 +1,26 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { ACCOUNTS, ALL_ACCOUNTS } from '#shared/kube/accounts/accounts.ts';
 import { accountPolicies, pressurePolicy } from '#shared/kube/admission/account-policies.ts';
-import { createClient } from '#shared/kube/client/client.ts';
-import { directConnection } from '#shared/kube/client/connection.ts';
-import { asUser } from '#test/cluster/admission/support/as-user.ts';
 import { at, pod } from '#test/contract/harness.ts';
-import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
+import { policyStage } from './policy-stage.ts';
 
-const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
-const PLURALS: Readonly<Record<string, string>> = {
-  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
-  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
-};
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const JUDGED = { preconditions: { uid: 'some-uid' } };
 const FAR = '2036-01-01T00:00:00Z';
 
 describe('what a stolen token of our accounts can do', () => {
-  const server = runningApiServer();
-  const user = (name?: string) => {
-    const { url, token, caPem: ca } = server();
-    return asUser(directConnection({ server: url, token, ca }), name);
-  };
+  const { user, create, enforce } = policyStage();
 
   beforeAll(async () => {
-    const { url, token, caPem: ca } = server();
-    const client = createClient(directConnection({ server: url, token, ca }), { userAgent: 'test' });
-    await installPlimsoll(client);
-    client.close();
     for (const policy of [...accountPolicies(), ...pressurePolicy(ACCOUNTS.rescheduling, 'rescheduling')])
-      await made(`${ADMISSION}/${PLURALS[policy.kind ?? ''] ?? ''}`, policy);
+      await enforce(policy);
     for (const namespace of ['default', 'kube-system'])
-      await made(`/api/v1/namespaces/${namespace}/pods`, pod('web', { nodeName: 'n0' }));
+      await create(`/api/v1/namespaces/${namespace}/pods`, pod('web', { nodeName: 'n0' }));
     const avoid = [{ owner: { kind: 'Job', namespace: 'a', name: 'b' }, until: FAR, cause: 'c', hard: true }];
-    await made(PRESSURES, { ...PRESSURE, spec: { avoid } });
+    await create(PRESSURES, { ...PRESSURE, spec: { avoid } });
   }, 60_000);
 
   const PRESSURE = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name: 'n0' } };
-
-  async function made(path: string, body: object): Promise<void> {
-    const answer = await user()('POST', path, body);
-    expect([path, answer.status, at(answer.body, 'message')]).toEqual([path, 201, undefined]);
-  }
 
   async function evict(by: string, namespace: string, deleteOptions: object): Promise<unknown> {
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'web', namespace }, deleteOptions };

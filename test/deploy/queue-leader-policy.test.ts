@@ -2,36 +2,20 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
-import { createClient } from '#shared/kube/client/client.ts';
-import { directConnection } from '#shared/kube/client/connection.ts';
-import { asUser } from '#test/cluster/admission/support/as-user.ts';
 import { at, textAt } from '#test/contract/harness.ts';
-import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
+import { policyStage } from './policy-stage.ts';
 
 const POLICIES = fileURLToPath(new URL('../../deploy/components/queues/leader-policy.yaml', import.meta.url));
 /** The other policies of the file compare optional values, which the sandbox does not. */
 const OF_QUEUES = ['plimsoll-queues-children', 'plimsoll-queues-templates'];
-const PLURALS: Readonly<Record<string, string>> = {
-  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
-  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
-};
 const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';
 const LEADER = 'system:serviceaccount:plimsoll-system:plimsoll-queues';
 const TEMPLATE = { weight: 5, guaranteed: { cpu: '3' }, max: { cpu: '4' }, preemption: { delay: '7s' } };
 
 describe('what the account of the leader may change in queues from a template', () => {
-  const server = runningApiServer();
-  const user = (name?: string) => {
-    const { url, token, caPem: ca } = server();
-    return asUser(directConnection({ server: url, token, ca }), name);
-  };
+  const { user, create, enforce } = policyStage();
 
   beforeAll(async () => {
-    const { url, token, caPem: ca } = server();
-    const client = createClient(directConnection({ server: url, token, ca }), { userAgent: 'test' });
-    await installPlimsoll(client);
-    client.close();
     const labels = { 'app.kubernetes.io/managed-by': 'plimsoll-queues' };
     const spec = { weight: 1, guaranteed: { cpu: '2' }, max: { cpu: '2', memory: '1Gi' }, ordering: 'Strict' };
     const child = { parent: 'teams', ...spec, preemption: { delay: '5s' } };
@@ -40,18 +24,12 @@ describe('what the account of the leader may change in queues from a template', 
     await create(QUEUES, queue('teams.b', child));
     for (const document of parseAllDocuments(readFileSync(POLICIES, 'utf8'))) {
       const policy = document.toJS() as object;
-      const path = `/apis/admissionregistration.k8s.io/v1/${PLURALS[textAt(policy, 'kind')] ?? ''}`;
-      if (OF_QUEUES.includes(textAt(policy, 'metadata.name'))) await create(path, policy);
+      if (OF_QUEUES.includes(textAt(policy, 'metadata.name'))) await enforce(policy);
     }
   }, 60_000);
 
   function queue(name: string, spec: object, metadata: object = {}): object {
     return { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name, ...metadata }, spec };
-  }
-
-  async function create(path: string, body: object): Promise<void> {
-    const answer = await user()('POST', path, body);
-    expect([answer.status, at(answer.body, 'message')]).toEqual([201, undefined]);
   }
 
   async function change(name: string, body: object): Promise<readonly unknown[]> {
