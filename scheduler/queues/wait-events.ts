@@ -31,7 +31,7 @@ const SEEKS_ROOM = reason<object>('SeeksRoom', () => 'waits for room that other 
 /**
  * Records Events on waiting pods about what they wait for, at once and after 1, 10 and 60 minutes. Call it once a
  * second. `whyNoRoom` returns what was found for a pod that waits for room. The DaemonSet that `daemonSetOf` finds for a
- * pod gets the same Event, because nobody looks at its pods one by one. `formerUntil`: when an earlier leader was last
+ * pod gets the same Event, because users do not look at its pods one by one. `formerUntil`: when an earlier leader was last
  * alive.
  */
 export function createWaitEvents(

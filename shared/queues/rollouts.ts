@@ -14,7 +14,7 @@ import { type Rollout, rolloutOf } from './rollout.ts';
 /*
  * A rollout of a Deployment creates a pod before it deletes another one, so in a full queue, or in one that is above its
  * maximum, it would hang for ever. A new pod goes in against one of the same Deployment that it replaces: of another
- * revision, or already deleted. That takes no more than before when the other is gone. So that nobody grows by it, its
+ * revision, or already deleted. That takes no more than before when the other is gone. So that no Deployment grows by it, its
  * mark says how many pods the Deployment had, and while the Deployment has more, no other pod of that queue goes in like
  * this.
  */

@@ -109,7 +109,7 @@ function standingOf(candidate: Candidate, query: CauseQuery): readonly [Standing
   return isLast ? ['lastOfPolicy', REASONS.goesLater({})] : undefined;
 }
 
-/** So long a pod whose eviction failed once counts as held: it is tried again, and nobody goes in its stead meanwhile. */
+/** How long a pod whose eviction failed once counts as held: it is retried, and no other pod is evicted in its place. */
 const FAILED_MS: Instant = 10_000;
 
 function lastFailure({ facts: { pod } }: Candidate, { context, snapshot: { now } }: CauseQuery): Because | undefined {

@@ -41,11 +41,11 @@ const LEAST_GROWTH = 8 * 1024 * 1024;
 const CAUSING_SHARE = 0.5;
 
 /**
- * In whose stead a pod would go (docs/contributing/decisions/within-request.md): the pod that causes the shortage and stays, `undefined` if none does. A pod that
- * stays is the cause if it grew as much as the candidate in any window. If no window tells, it is the cause if the kubelet
- * would evict it before the candidate; but not if the candidate itself took most of what the node lost, and is no more
- * important or must go anyway, since the other frees too little. Evicting another pod would only lift the node over the kubelet's threshold and so
- * keep the cause alive.
+ * In whose stead a pod would be evicted (docs/contributing/decisions/within-request.md): the pod that causes the
+ * shortage and stays, `undefined` if none does. A pod that stays is the cause if it grew as much as the candidate in any
+ * window. If no window tells, it is the cause if the kubelet would evict it before the candidate; but not if the candidate
+ * itself took most of what the node lost, and is no more important or must be evicted anyway, since the other frees too
+ * little. Evicting another pod would only lift the node over the kubelet's threshold and so keep the cause alive.
  */
 export function inWhoseStead<H extends HeldTaking>(
   candidate: Taking,
