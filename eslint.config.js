@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 
 /** Import prefixes of this house; a folder may import only those in its own line below. */
 const FOLDERS = ['webhook', 'agent', 'scheduler', 'dashboard', 'cli', 'sandbox', 'test', 'bench', 'tools'];
-const SHARED = ['domain', 'api', 'queues', 'simulation', 'kube', 'http', 'runtime'];
+const SHARED = ['domain', 'api', 'decide', 'kube', 'http', 'runtime'];
 
 const relative = { group: ['../*', '../**'], message: 'use the import map (#shared/…) across folders, ./ inside one' };
 
@@ -33,13 +33,13 @@ function folder(name, allowed, forbiddenPackages = []) {
 
 const noPackages = { regex: '^(?!\\.|#shared/domain/)', message: 'the core imports nothing but itself' };
 /** Names, annotations and types of shared/kube have no effect when they are imported. */
-const pureDecisions = {
+const pureEviction = {
   regex:
-    '^(?!\\./|#shared/domain/|#shared/api/|#agent/(decide/|messages)|#shared/kube/(api-names|annotations/|events/evict-pod)).',
-  message: 'decisions of the agent import the core, its policy and their own folder',
+    '^(?!\\./|#shared/domain/|#shared/api/|#shared/decide/eviction/|#shared/kube/(api-names|annotations/|events/evict-pod)).',
+  message: 'decisions about evictions import the core, the policy and their own folder',
 };
 const pureSimulation = {
-  regex: '^(?!\\./|#shared/domain/|#shared/api/|#shared/kube/(api-names|annotations/)).',
+  regex: '^(?!\\./|#shared/domain/|#shared/api/|#shared/decide/eviction/|#shared/kube/(api-names|annotations/)).',
   message: 'a simulation only decides: whoever asks reads the cluster',
 };
 const noExpress = { group: ['express'], message: 'the agent keeps its surface on node:http' };
@@ -146,7 +146,7 @@ export default tseslint.config(
   },
   folder('shared/domain', ['#shared/domain'], [noPackages]),
   {
-    files: ['shared/domain/**/*.ts', 'agent/decide/**/*.ts', '**/messages.ts'],
+    files: ['shared/domain/**/*.ts', 'shared/decide/eviction/**/*.ts', '**/messages.ts'],
     rules: {
       'no-restricted-globals': ['error', ...coreGlobals],
       'no-restricted-properties': [
@@ -156,17 +156,23 @@ export default tseslint.config(
     },
   },
   folder('shared/api', ['#shared/api', '#shared/domain', '#shared/kube']),
-  folder('shared/queues', ['#shared/queues', '#shared/api', '#shared/domain', '#shared/kube', '#shared/runtime']),
+  folder('shared/decide/queues', [
+    '#shared/decide',
+    '#shared/api',
+    '#shared/domain',
+    '#shared/kube',
+    '#shared/runtime',
+  ]),
+  folder('shared/decide/eviction', ['#shared/decide', '#shared/api', '#shared/domain', '#shared/kube'], [pureEviction]),
   folder(
-    'shared/simulation',
-    ['#shared/simulation', '#shared/api', '#shared/domain', '#shared/kube'],
+    'shared/decide/simulation',
+    ['#shared/decide', '#shared/api', '#shared/domain', '#shared/kube'],
     [pureSimulation],
   ),
   folder('shared/kube', ['#shared/kube', '#shared/domain', '#shared/runtime']),
   folder('shared/http', ['#shared/http', '#shared/runtime']),
   folder('shared/runtime', ['#shared/runtime']),
   folder('agent', ['#agent', ...allShared], [noExpress]),
-  folder('agent/decide', ['#agent', '#shared/domain', '#shared/api', '#shared/kube'], [pureDecisions]),
   folder('webhook', ['#webhook', ...allShared]),
   folder('scheduler', ['#scheduler', '#dashboard', ...allShared]),
   folder('dashboard', ['#dashboard', ...allShared]),

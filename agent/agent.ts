@@ -1,4 +1,4 @@
-import { lastingEntries } from '#shared/domain/avoidance/avoid-nodes.ts';
+import { lastingEntries } from '#shared/domain/nodes/avoid-nodes.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { ownerText } from '#shared/domain/pod/pod.ts';
 import { HEALTH_CONNECTIONS, healthListener } from '#shared/http/health.ts';
@@ -8,8 +8,8 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { enforceEviction, dryRunEviction, readAgain, readFresh } from './attempts.ts';
 import type { AgentConfiguration } from './configuration.ts';
-import type { PassResult } from './decide/decide.ts';
-import { readinessGates, noStatistics } from './decide/snapshot/node-snapshot.ts';
+import type { PassResult } from '#shared/decide/eviction/decide.ts';
+import { readinessGates, noStatistics } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { LOG } from './messages.ts';
 import { askInventory } from './observe/node/second-opinions.ts';
 import { createPassRunner, type PassRunner, runPasses } from './pass.ts';

@@ -14,11 +14,11 @@ import {
 } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Failure, Outcome } from '#shared/kube/client/outcome.ts';
-import { type AttemptOutcome, isUnclear } from './decide/apply-outcome.ts';
-import { type Eviction, abortReason, type FreshPod } from './decide/eviction.ts';
-import type { Attempt } from './decide/decide.ts';
+import { type AttemptOutcome, isUnclear } from '#shared/decide/eviction/apply-outcome.ts';
+import { type Eviction, abortReason, type FreshPod } from '#shared/decide/eviction/eviction.ts';
+import type { Attempt } from '#shared/decide/eviction/decide.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
-import type { InflightEviction } from './decide/eviction/inflight-eviction.ts';
+import type { InflightEviction } from '#shared/decide/eviction/history/inflight-eviction.ts';
 import { namespaceState } from './observe/api-server/polled.ts';
 
 /** What an attempt reads and writes. */

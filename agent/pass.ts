@@ -4,10 +4,15 @@ import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import { type AgentState, FIRST_STATE } from './decide/agent-state.ts';
-import { applyOutcome } from './decide/apply-outcome.ts';
-import { decide, type EvictionRecord, type PassResult, restoreState } from './decide/decide.ts';
-import { arrivals, type NodeSnapshot, type ObservedNode, indexPods } from './decide/snapshot/node-snapshot.ts';
+import { type AgentState, FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
+import { applyOutcome } from '#shared/decide/eviction/apply-outcome.ts';
+import { decide, type EvictionRecord, type PassResult, restoreState } from '#shared/decide/eviction/decide.ts';
+import {
+  arrivals,
+  type NodeSnapshot,
+  type ObservedNode,
+  indexPods,
+} from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import {
   advanceHeadroomTrend,
   leastHeadroom,
@@ -16,11 +21,11 @@ import {
   type Periods,
   areProcessesShort,
   depthNow,
-} from './decide/memory-trend.ts';
+} from '#shared/decide/eviction/memory-trend.ts';
 import type { NodePods } from './observe/api-server/node-pods.ts';
 import type { PreviousStatus } from './observe/api-server/node-pressure-object.ts';
-import { decidingObservations } from './decide/snapshot/deciding-figures.ts';
-import { restoreActivations, withKeptThresholds } from './decide/shortage/rule-activation.ts';
+import { decidingObservations } from '#shared/decide/eviction/snapshot/deciding-figures.ts';
+import { restoreActivations, withKeptThresholds } from '#shared/decide/eviction/shortage/rule-activation.ts';
 import { type AttemptPorts, createAttempts } from './attempts.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
 import type { AgentMetrics } from './report/agent-metrics.ts';

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { SIGNALS } from '#shared/simulation/pod-usage.ts';
+import { SIGNALS } from '#shared/decide/simulation/pod-usage.ts';
 import { addClusterOptions } from './cluster/cluster-options.ts';
 import { outputOption } from './output/output-option.ts';
 import { type ProcessIo, rootName } from './process-io.ts';

@@ -43,7 +43,7 @@ import {
   type PodEntry,
   worstSignal,
 } from '#shared/api/node-pressure.ts';
-import { REMOVING_OUTCOMES } from '#shared/domain/avoidance/evicted-owners.ts';
+import { REMOVING_OUTCOMES } from '#shared/domain/nodes/evicted-owners.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { compareQuantities, quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';

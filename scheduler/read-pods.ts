@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { CONFIG_MIRROR } from '#shared/domain/eviction/protection.ts';
 import { isLocalVolume, type Owner, type Pod, type PodSpec, type PodStatus } from '#shared/domain/pod/pod.ts';
-import { isUnmodelledVolume } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { isUnmodelledVolume } from '#shared/domain/placement/trial/prefilter-state.ts';
 import {
   ANNOTATION_ALLOW_PREEMPTION,
   ANNOTATION_CLASS_RULE,

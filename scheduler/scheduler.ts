@@ -26,8 +26,8 @@ import { runRescheduler } from './rescheduling/run-rescheduler.ts';
 import { watchPreemptions } from './preemptions/watch-preemptions.ts';
 import { runQueueLeader } from './queues/queue-leader.ts';
 import { followQueues } from './queues/stored-queue.ts';
-import { PodAmounts } from '#shared/queues/queue-charges.ts';
-import { QueuedPods } from '#shared/queues/queued-pods.ts';
+import { PodAmounts } from '#shared/decide/queues/queue-charges.ts';
+import { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 
 /** Where a running scheduler process listens. */
 export interface Scheduler {

@@ -1,8 +1,8 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import type { SecondOpinion } from '#agent/observe/node/second-opinions.ts';
-import { REASONS } from '#agent/messages.ts';
+import { DOUBTS } from '#agent/messages.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
-import type { DoubtfulPod, DoubtfulPods } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { DoubtfulPod, DoubtfulPods } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import type { OwnReading, PodHistory, Range } from './own-figures.ts';
 
 /**
@@ -33,13 +33,13 @@ function differs(source: string, opinion: SecondOpinion, own: OwnReading, byByte
     ownLowMiB: mebibytes(own.lowBytes),
     ownHighMiB: mebibytes(own.highBytes),
   };
-  const because = REASONS.sourcesDisagree(figures, { ...figures, byMiB: mebibytes(byBytes) });
+  const because = DOUBTS.sourcesDisagree(figures, { ...figures, byMiB: mebibytes(byBytes) });
   return { source, kind: 'differs', because };
 }
 
 function incomparable(source: string, { totalBytes }: SecondOpinion, own: OwnReading): SourceVerdict {
   const figures = { source, theirsMiB: mebibytes(totalBytes), oursMiB: mebibytes(own.totalBytes) };
-  return { source, kind: 'incomparable', because: REASONS.otherMachine(figures, figures) };
+  return { source, kind: 'incomparable', because: DOUBTS.otherMachine(figures, figures) };
 }
 
 /** Compares one opinion with the agent's own reading; `toleranceShare` is a share of the total. */
@@ -99,5 +99,5 @@ function distance(bytes: number, { low, high }: Range): number {
 
 function describe(source: string, theirsBytes: number, { low, high }: Range): DoubtfulPod {
   const facts = { source, theirsMiB: mebibytes(theirsBytes), ownLowMiB: mebibytes(low), ownHighMiB: mebibytes(high) };
-  return { theirsBytes, because: REASONS.statisticsDoubtful(facts, facts) };
+  return { theirsBytes, because: DOUBTS.statisticsDoubtful(facts, facts) };
 }

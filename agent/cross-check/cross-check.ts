@@ -1,11 +1,11 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import { MEMORY_SIGNALS } from '#shared/domain/pressure/memory-figure.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
-import type { DoubtfulPods } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { DoubtfulPods } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { SourceOpinion, SourceVerdict } from './compare-opinion.ts';
 import type { Peer } from './peer.ts';
-import { REASONS } from '#agent/messages.ts';
+import { DOUBTS } from '#agent/messages.ts';
 
 /**
  * Compares memory with other sources. A source that contradicts the signal twice in a row stops evictions for memory;
@@ -23,7 +23,7 @@ export interface CrossCheck {
   readonly disagreement: () => Because | undefined;
 }
 
-const NOT_COMPARED = REASONS.notCompared({});
+const NOT_COMPARED = DOUBTS.notCompared({});
 /** A single check may differ by chance, without an error on either side. */
 const CHECKS = 2;
 
@@ -96,7 +96,7 @@ function differingPods(answers: readonly SourceOpinion[]): DoubtfulPods {
 function describePods(pods: DoubtfulPods): Because | undefined {
   const [first] = pods.values();
   if (first === undefined) return undefined;
-  return REASONS.podsDisagree({ pods: pods.size, example: first.because.text }, { pods: pods.size });
+  return DOUBTS.podsDisagree({ pods: pods.size, example: first.because.text }, { pods: pods.size });
 }
 
 function whyNotCompared({ answers }: CheckState): Because | undefined {
@@ -110,7 +110,7 @@ async function answerOf({ name, query }: Peer): Promise<SourceOpinion> {
   try {
     return await query();
   } catch (error) {
-    const because = REASONS.peerFailed({ source: name, cause: errorText(error) }, { source: name });
+    const because = DOUBTS.peerFailed({ source: name, cause: errorText(error) }, { source: name });
     return { verdict: { source: name, kind: 'failed', because } };
   }
 }

@@ -1,4 +1,4 @@
-import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { NodeSnapshot } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 

@@ -1,8 +1,8 @@
 import { EVICTING_SIGNALS } from '#shared/domain/pressure/signal.ts';
 import type { CounterMetric, GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
-import { stuckCount } from '#agent/decide/eviction-gates.ts';
+import { stuckCount } from '#shared/decide/eviction/eviction-gates.ts';
 import { STALL_WINDOWS_MS } from '#agent/observe/source/stall-meter.ts';
-import type { Attempt, PassResult } from '#agent/decide/decide.ts';
+import type { Attempt, PassResult } from '#shared/decide/eviction/decide.ts';
 import { type Reclaimable, type SignalReport, signalStates } from './signal-state.ts';
 import { createSourceMetrics, type SourcesShown } from './source-metrics.ts';
 import { createPodPressureMetrics } from './pod-pressure-metrics.ts';

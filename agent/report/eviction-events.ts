@@ -2,8 +2,8 @@ import { resourceOf, type Observation, wholeQuantity, type StarvedResource } fro
 import { type EventRecord, podReference } from '#shared/kube/events/event-recorder.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
-import type { Eviction } from '#agent/decide/eviction.ts';
+import type { AttemptOutcome } from '#shared/decide/eviction/apply-outcome.ts';
+import type { Eviction } from '#shared/decide/eviction/eviction.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import { EVENTS } from '#agent/messages.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';

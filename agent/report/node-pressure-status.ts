@@ -9,11 +9,11 @@ import type {
   RuleEntry,
   SignalEntry,
 } from '#shared/api/node-pressure.ts';
-import { orderFor } from '#agent/decide/ranking/rank-node.ts';
-import type { EvictionRecord, PassResult } from '#agent/decide/decide.ts';
+import { orderFor } from '#shared/decide/eviction/ranking/rank-node.ts';
+import type { EvictionRecord, PassResult } from '#shared/decide/eviction/decide.ts';
 import type { PreviousStatus } from '#agent/observe/api-server/node-pressure-object.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import { isAtCpuLimit, isAtMemoryLimit, type PodPressure } from '#agent/decide/snapshot/node-snapshot.ts';
+import { isAtCpuLimit, isAtMemoryLimit, type PodPressure } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { OWN_LIMITS } from '#agent/messages.ts';
 import { type Doubts, type PressureConditions, pressureConditions } from './pressure-conditions.ts';
 import { podEntries } from './pod-entries.ts';

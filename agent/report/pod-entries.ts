@@ -16,7 +16,7 @@ import {
   isAtMemoryLimit,
   type NodeSnapshot,
   type PodPressure,
-} from '#agent/decide/snapshot/node-snapshot.ts';
+} from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 
 /** Maximum entries: pods that wait or were killed, and for each resource pods that exceed their requests. */
 const MAX_COUNTS = { waiting: 10, cpu: 5, memory: 5 } as const;

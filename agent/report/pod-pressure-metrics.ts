@@ -5,7 +5,7 @@ import {
   isAtCpuLimit,
   isAtMemoryLimit,
   type PodPressure,
-} from '#agent/decide/snapshot/node-snapshot.ts';
+} from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 
 /** Number of pods with series of their own; the others are only counted. */
 const TOP = 10;

@@ -1,12 +1,13 @@
 import type { PressureConditionEntry } from '#shared/api/node-pressure.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import { FAMILIES, type Family } from '#shared/domain/node-control/plan-node-changes.ts';
+import { FAMILIES, type Family } from '#shared/domain/nodes/plan-node-changes.ts';
 import { conditionOf, type PressureCondition, type Signal } from '#shared/domain/pressure/signal.ts';
-import { unconfirmedRules } from '#agent/decide/shortage/rule-activation.ts';
-import { stuckEvictions } from '#agent/decide/eviction-gates.ts';
-import { noStatistics } from '#agent/decide/snapshot/node-snapshot.ts';
-import type { PassResult } from '#agent/decide/decide.ts';
-import { CONDITIONS, REASONS } from '#agent/messages.ts';
+import { unconfirmedRules } from '#shared/decide/eviction/shortage/rule-activation.ts';
+import { stuckEvictions } from '#shared/decide/eviction/eviction-gates.ts';
+import { noStatistics } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
+import type { PassResult } from '#shared/decide/eviction/decide.ts';
+import { REASONS } from '#shared/decide/eviction/messages.ts';
+import { CONDITIONS, DOUBTS } from '#agent/messages.ts';
 
 export type PressureConditions = readonly Omit<PressureConditionEntry, 'lastTransitionTime'>[];
 
@@ -86,7 +87,7 @@ function policiesCondition(
   if (problem === undefined) {
     return { type: 'PoliciesRead', status: 'True', reason: 'AllRead', message: CONDITIONS.policiesRead(count) };
   }
-  const status = problem.code === REASONS.policiesOutdated({ seconds: 0 }).code ? 'Unknown' : 'False';
+  const status = problem.code === DOUBTS.policiesOutdated({ seconds: 0 }).code ? 'Unknown' : 'False';
   return { type: 'PoliciesRead', status, reason: problem.code, message: problem.text };
 }
 

@@ -1,14 +1,14 @@
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { decisionIdOf } from '#agent/attempts.ts';
-import type { Eviction } from '#agent/decide/eviction.ts';
-import { LEFT_TO_KUBELET } from '#agent/decide/ranking/held-cause.ts';
-import { isOwnerLimit } from '#agent/decide/eviction-gates.ts';
+import type { Eviction } from '#shared/decide/eviction/eviction.ts';
+import { LEFT_TO_KUBELET } from '#shared/decide/eviction/ranking/held-cause.ts';
+import { isOwnerLimit } from '#shared/decide/eviction/eviction-gates.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
-import type { Attempt, EvictionRecord, PassResult } from '#agent/decide/decide.ts';
+import type { Attempt, EvictionRecord, PassResult } from '#shared/decide/eviction/decide.ts';
 import { type Instant, ownerKeyOf } from '#shared/domain/pod/pod.ts';
-import type { AgentState } from '#agent/decide/agent-state.ts';
-import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
+import type { AgentState } from '#shared/decide/eviction/agent-state.ts';
+import type { AttemptOutcome } from '#shared/decide/eviction/apply-outcome.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import type { AgentMetrics } from './agent-metrics.ts';
 import {

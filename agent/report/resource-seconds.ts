@@ -1,7 +1,7 @@
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
-import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { NodeSnapshot } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 
 /** Adds the usage of the node's pods since the last pass. */
 export type CountResourceSeconds = (snapshot: Pick<NodeSnapshot, 'usage' | 'pods'>) => void;

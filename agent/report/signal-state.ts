@@ -12,8 +12,8 @@ import {
 import { isMemorySignal, type MemoryFigure, memoryReadingOf } from '#shared/domain/pressure/memory-figure.ts';
 import { type Observation, observe, type ThresholdSignal } from '#shared/domain/pressure/signal.ts';
 import { signalAmountText } from '#shared/domain/ranking/explain-ranking.ts';
-import type { CpuRoom } from '#agent/decide/snapshot/node-snapshot.ts';
-import type { PassResult } from '#agent/decide/decide.ts';
+import type { CpuRoom } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
+import type { PassResult } from '#shared/decide/eviction/decide.ts';
 import type { StallRule } from '#shared/api/node-pressure-policy/policy.ts';
 
 /** How close a signal is to its thresholds. */

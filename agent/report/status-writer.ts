@@ -12,7 +12,7 @@ import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { PreviousStatus } from '#agent/observe/api-server/node-pressure-object.ts';
-import type { EvictionRecord, PassResult } from '#agent/decide/decide.ts';
+import type { EvictionRecord, PassResult } from '#shared/decide/eviction/decide.ts';
 import type { SignalLevel } from './signal-state.ts';
 import type { AgentMetrics } from './agent-metrics.ts';
 import type { SourcesShown } from './source-metrics.ts';

@@ -2,7 +2,7 @@ import { isFresh, type NodePressure } from '#shared/api/node-pressure.ts';
 import { type Instant, type Pod, ownerOf } from '#shared/domain/pod/pod.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
-import { wantedNodes } from '#shared/domain/preemption/filters/node-filters.ts';
+import { wantedNodes } from '#shared/domain/placement/filters/node-filters.ts';
 import { COMPONENT_NAMES, NAMESPACE_NODE } from '#shared/kube/api-names.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { CONFIG_MAPS, DAEMON_SETS } from '#shared/kube/resource.ts';

@@ -18,7 +18,7 @@ import {
   QUEUES,
   type Resource,
 } from '#shared/kube/resource.ts';
-import type { SimulatedCluster } from '#shared/simulation/placement.ts';
+import type { SimulatedCluster } from '#shared/decide/simulation/placement.ts';
 import { InputError } from '#cli/process-io.ts';
 import { nameOf, namespaceOf, typeOf, type Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';

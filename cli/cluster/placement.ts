@@ -4,9 +4,13 @@ import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
-import { keptByQueues } from '#shared/queues/kept-by-queues.ts';
-import { QueueCharges, PodAmounts } from '#shared/queues/queue-charges.ts';
-import { type SimulatedPlacement, type SchedulerSetup, simulatePlacement } from '#shared/simulation/placement.ts';
+import { keptByQueues } from '#shared/decide/queues/kept-by-queues.ts';
+import { QueueCharges, PodAmounts } from '#shared/decide/queues/queue-charges.ts';
+import {
+  type SimulatedPlacement,
+  type SchedulerSetup,
+  simulatePlacement,
+} from '#shared/decide/simulation/placement.ts';
 import type { ClusterModel } from './cluster-model.ts';
 
 /** What kube-scheduler would do with a pod in this cluster. */

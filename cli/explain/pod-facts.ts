@@ -8,10 +8,10 @@ import {
 } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { explainHeldRoom } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
-import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { prefilter } from '#shared/domain/placement/trial/prefilter-state.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { KEPT_BY_QUEUES } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
-import { evictionRules } from '#shared/simulation/eviction-order.ts';
+import { evictionRules } from '#shared/decide/simulation/eviction-order.ts';
 import { nominatedSince, placementOf } from '#cli/cluster/placement.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
 import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';

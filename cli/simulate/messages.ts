@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/base/because.ts';
-import { nodeList } from '#shared/simulation/messages.ts';
+import { nodeList } from '#shared/decide/simulation/messages.ts';
 
 /** Every sentence of `plimsoll simulate`, to be read from top to bottom. */
 

@@ -14,7 +14,7 @@ import { decodeManifest } from '#cli/cluster/cluster-model.ts';
 import { InputError } from '#cli/process-io.ts';
 import { parseManifests, type Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { TextFile } from '#cli/manifests/read-files.ts';
-import type { NamedUsage } from '#shared/simulation/pod-usage.ts';
+import type { NamedUsage } from '#shared/decide/simulation/pod-usage.ts';
 import { doubledPod, expectedMetrics, expectedUsage, memoryOnly } from './messages.ts';
 
 /** A document names its kind; a line of usage has no colon. */

@@ -1,6 +1,11 @@
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
-import type { NotEvictedPod, OrderEntry, PressureView, ThresholdEntry } from '#shared/simulation/pressure-view.ts';
-import type { CandidateView, PreemptView, VictimView } from '#shared/simulation/preempt-view.ts';
+import type {
+  NotEvictedPod,
+  OrderEntry,
+  PressureView,
+  ThresholdEntry,
+} from '#shared/decide/simulation/pressure-view.ts';
+import type { CandidateView, PreemptView, VictimView } from '#shared/decide/simulation/preempt-view.ts';
 import { formatSection, joinParts, printLine, reasonTable } from '#cli/output/table.ts';
 import { morePods } from './messages.ts';
 

@@ -1,5 +1,5 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { preemptView } from '#shared/simulation/preempt-view.ts';
+import { preemptView } from '#shared/decide/simulation/preempt-view.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { CLUSTER_RESOURCES, clusterModel, type ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { findPod, readPodFile } from '#cli/cluster/find-pod.ts';

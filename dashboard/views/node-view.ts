@@ -1,4 +1,4 @@
-import { FAMILIES } from '#shared/domain/node-control/plan-node-changes.ts';
+import { FAMILIES } from '#shared/domain/nodes/plan-node-changes.ts';
 import { ownerText } from '#shared/domain/pod/pod.ts';
 import { readableAmount, readableBytes } from '#shared/domain/quantity/format-quantity.ts';
 import {
@@ -119,7 +119,7 @@ function isInFlight({ mode, requestedAt, endedAt, outcome }: EvictionEntry): boo
   return mode === 'Enforce' && requestedAt !== undefined && endedAt === undefined && IN_FLIGHT.includes(outcome);
 }
 
-/** Outcomes of an eviction whose pod may still be running (agent/decide/apply-outcome.ts). */
+/** Outcomes of an eviction whose pod may still be running (shared/decide/eviction/apply-outcome.ts). */
 const IN_FLIGHT: readonly string[] = ['requested', 'evicted', 'foundEnding'];
 
 function conditionView({ type, status, reason, message }: PressureConditionEntry): ConditionView {

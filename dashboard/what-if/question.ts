@@ -6,7 +6,7 @@ import { quote } from '#shared/domain/base/texts.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { type Quantity, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { type Decoded, decodeObject, refuseField } from '#shared/kube/decode/wire-object.ts';
-import { SIGNALS, type SimulatedSignal } from '#shared/simulation/pod-usage.ts';
+import { SIGNALS, type SimulatedSignal } from '#shared/decide/simulation/pod-usage.ts';
 
 /** Query parameters as the HTTP server reads them: a repeated name has a list. */
 export type Query = Readonly<Record<string, unknown>>;

@@ -14,7 +14,7 @@ import { type Clock, withDeadline } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NAMESPACES, NODES, PDBS, PODS, type Resource } from '#shared/kube/resource.ts';
-import type { SimulatedCluster } from '#shared/simulation/placement.ts';
+import type { SimulatedCluster } from '#shared/decide/simulation/placement.ts';
 
 /** A node for a simulation, with its pods: the only node of its cluster. */
 export interface SimulatedNode extends SimulatedCluster {

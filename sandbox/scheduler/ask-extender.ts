@@ -1,4 +1,4 @@
-import type { NodeCandidate } from '#shared/domain/preemption/victims/choose-node.ts';
+import type { NodeCandidate } from '#shared/domain/placement/victims/choose-node.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Log } from '#shared/runtime/log.ts';

@@ -3,8 +3,8 @@ import { createSnapshot, type ClusterObjects } from '#shared/domain/snapshot/cre
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
-import { type NodeCandidate, chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
-import { planPreemption, type PreemptionPlan } from '#shared/domain/preemption/plan/plan-preemption.ts';
+import { type NodeCandidate, chooseNode } from '#shared/domain/placement/victims/choose-node.ts';
+import { planPreemption, type PreemptionPlan } from '#shared/domain/placement/plan/plan-preemption.ts';
 import type { FindVictim } from './ask-extender.ts';
 
 /** What to do for one waiting pod. */

@@ -3,14 +3,14 @@ import {
   type FilteredNodes,
   filterNodes,
   type PlacementQuestion,
-} from '#shared/domain/avoidance/avoid-nodes.ts';
+} from '#shared/domain/nodes/avoid-nodes.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import {
   type IdleFor,
   nodesWithNominations,
   setAsideNodes,
-} from '#shared/domain/preemption/set-aside/set-aside-room.ts';
+} from '#shared/domain/placement/set-aside/set-aside-room.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';

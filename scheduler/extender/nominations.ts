@@ -1,6 +1,6 @@
 import { type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
-import { isRoomComing, type IdleFor } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
-import { HANGING_AFTER_MS } from '#shared/domain/preemption/trial/leaving-pods.ts';
+import { isRoomComing, type IdleFor } from '#shared/domain/placement/set-aside/set-aside-room.ts';
+import { HANGING_AFTER_MS } from '#shared/domain/placement/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { podKey, nodeOrNominated } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';

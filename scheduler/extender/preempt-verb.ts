@@ -9,7 +9,7 @@ import type {
   WaitedFor,
 } from '#shared/domain/preemption/proposal/proposal.ts';
 import { leaveSetAside, reviewByProtection } from '#shared/domain/preemption/proposal/as-proposed.ts';
-import type { IdleFor, IncomingPod } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
+import type { IdleFor, IncomingPod } from '#shared/domain/placement/set-aside/set-aside-room.ts';
 import { reviewInSteps } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';

@@ -5,12 +5,12 @@ import {
   type AvoidPlan,
   type AvoidPolicy,
   planAvoidance,
-} from '#shared/domain/avoidance/plan-avoidance.ts';
+} from '#shared/domain/nodes/plan-avoidance.ts';
 import { EVENT_REASONS, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ObjectReference } from '#shared/kube/events/event-recorder.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
 import { encodeAvoid } from '#shared/api/encode-node-pressure.ts';
-import type { AvoidEntry } from '#shared/domain/avoidance/avoid-nodes.ts';
+import type { AvoidEntry } from '#shared/domain/nodes/avoid-nodes.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';

@@ -1,4 +1,4 @@
-import type { NodeChange, Family } from '#shared/domain/node-control/plan-node-changes.ts';
+import type { NodeChange, Family } from '#shared/domain/nodes/plan-node-changes.ts';
 import { type Backoff, backoffDelay } from '#shared/runtime/repeat.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { KnownNode } from './known-node.ts';

@@ -5,7 +5,7 @@ import {
   FAMILIES,
   type Family,
   type PressureReport,
-} from '#shared/domain/node-control/plan-node-changes.ts';
+} from '#shared/domain/nodes/plan-node-changes.ts';
 import { PRESSURE_CONDITIONS, PRESSURE_TAINTS } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {

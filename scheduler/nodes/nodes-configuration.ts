@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
-import { FAMILIES } from '#shared/domain/node-control/plan-node-changes.ts';
+import { FAMILIES } from '#shared/domain/nodes/plan-node-changes.ts';
 
 const MODES = ['Off', 'DryRun', 'Enforce'] as const;
 

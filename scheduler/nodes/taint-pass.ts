@@ -1,4 +1,4 @@
-import { type TaintLimits, type NodeChange, planNodeChanges } from '#shared/domain/node-control/plan-node-changes.ts';
+import { type TaintLimits, type NodeChange, planNodeChanges } from '#shared/domain/nodes/plan-node-changes.ts';
 import { EVENT_REASONS, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';

@@ -1,6 +1,6 @@
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { DisruptionBudget, PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { spentBudgets } from '#shared/domain/preemption/victims/victims-on-node.ts';
+import { spentBudgets } from '#shared/domain/placement/victims/victims-on-node.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { isBound, isKubeletRefusal, isPreempted } from '#shared/domain/pod/pod.ts';

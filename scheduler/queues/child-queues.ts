@@ -16,7 +16,7 @@ import { createObject, deleteObject, patchObject } from '#shared/kube/client/obj
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
-import type { QueuePlan } from '#shared/queues/plan-pass.ts';
+import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { followSteps } from './follow-steps.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 import { emptySince, type StoredQueue } from './stored-queue.ts';

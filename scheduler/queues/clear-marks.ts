@@ -3,7 +3,7 @@ import type { ClientContext } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import type { QueuedPods } from '#shared/queues/queued-pods.ts';
+import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 
 export interface ClearMarksPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   readonly pods: Pick<QueuedPods, 'forged'>;

@@ -12,9 +12,9 @@ import type { Failure, FailureKind } from '#shared/kube/client/outcome.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { QueuePlan } from '#shared/queues/plan-pass.ts';
-import { isWaiting, type QueuedPod } from '#shared/queues/queued-pod.ts';
-import type { QueuedPods } from '#shared/queues/queued-pods.ts';
+import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import { isWaiting, type QueuedPod } from '#shared/decide/queues/queued-pod.ts';
+import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 
 export interface LetInPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {

@@ -10,7 +10,7 @@ import { type EvictionOutcome, evictPod } from '#shared/kube/events/evict-pod.ts
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
-import type { QueuedPods } from '#shared/queues/queued-pods.ts';
+import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 
 export interface EvictionPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   readonly pods: Pick<QueuedPods, 'lost'>;

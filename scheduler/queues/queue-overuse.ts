@@ -3,9 +3,9 @@ import type { Queue } from '#shared/domain/queue/queue.ts';
 import type { RunningPod } from '#shared/domain/queue/queue-pod.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
-import type { QueuePlan } from '#shared/queues/plan-pass.ts';
+import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import type { QueueEvictions } from './queue-evictions.ts';
-import { readRoomState, type RoomInput } from '#shared/queues/room-state.ts';
+import { readRoomState, type RoomInput } from '#shared/decide/queues/room-state.ts';
 
 /** Makes queues give back what exceeds their maximum, each after its delay. */
 export class QueueOveruse {

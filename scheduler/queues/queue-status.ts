@@ -1,5 +1,5 @@
 import { type QueueObject, writtenSettings } from '#shared/api/queue.ts';
-import { ineffectiveSettings, uncoveredGuarantees } from '#shared/domain/queueing/queue-settings.ts';
+import { ineffectiveSettings, uncoveredGuarantees } from '#shared/domain/queue/queue-settings.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
@@ -9,8 +9,8 @@ import { type QueueAmounts, queueQuantity, ROOT_QUEUE } from '#shared/domain/que
 import { deservedOf } from '#shared/domain/queue/shares.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
 import { AmountsByQueue, type QueueUsage, sumUsage, usedBy } from '#shared/domain/queue/usage.ts';
-import type { QueuePlan } from '#shared/queues/plan-pass.ts';
-import type { ReturnedShare } from '#shared/queues/unplaced-pods.ts';
+import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import type { ReturnedShare } from '#shared/decide/queues/unplaced-pods.ts';
 import { EMPTY_CONDITION, type StoredQueue } from './stored-queue.ts';
 
 /** The status of a Queue without the times of its conditions. */

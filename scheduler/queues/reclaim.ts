@@ -10,15 +10,15 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { podReference } from '#shared/kube/events/event-recorder.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
-import type { QueuePlan } from '#shared/queues/plan-pass.ts';
-import { isWaiting } from '#shared/queues/queued-pod.ts';
-import type { QueuedPods } from '#shared/queues/queued-pods.ts';
+import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import { isWaiting } from '#shared/decide/queues/queued-pod.ts';
+import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 import { type Deadlines, isAhead, QueueEvictions } from './queue-evictions.ts';
 import { QueueOveruse } from './queue-overuse.ts';
 import { MAX_ATTEMPTS, RoomMaker, type RoomMakerPorts } from './room-maker.ts';
-import { isStuck, readRoomState, type RoomInput } from '#shared/queues/room-state.ts';
-import { seekersOf } from '#shared/queues/seekers.ts';
+import { isStuck, readRoomState, type RoomInput } from '#shared/decide/queues/room-state.ts';
+import { seekersOf } from '#shared/decide/queues/seekers.ts';
 
 export interface ReclaimPorts extends RoomMakerPorts {
   readonly mode: 'DryRun' | 'Enforce';

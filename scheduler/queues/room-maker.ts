@@ -5,8 +5,8 @@ import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { type Deadlines, type EvictionPorts, isAhead, type QueueEvictions } from './queue-evictions.ts';
-import type { QueuedPods } from '#shared/queues/queued-pods.ts';
-import type { RoomPromise } from '#shared/queues/room-state.ts';
+import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
+import type { RoomPromise } from '#shared/decide/queues/room-state.ts';
 
 export interface RoomMakerPorts extends EvictionPorts {
   readonly pods: Pick<QueuedPods, 'get' | 'lost'>;

@@ -10,7 +10,7 @@ import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
-import type { QueuePlan } from '#shared/queues/plan-pass.ts';
+import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 import { type QueueStatus, type ReclaimReport, statusesOf } from './queue-status.ts';
 import type { StoredQueue } from './stored-queue.ts';

@@ -3,11 +3,11 @@ import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Instant, Owner } from '#shared/domain/pod/pod.ts';
 import { whyWaiting } from '#shared/domain/queue/let-in.ts';
 import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import { announcementsDue } from '#shared/domain/queueing/queue-settings.ts';
+import { announcementsDue } from '#shared/domain/queue/queue-settings.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { type EventRecord, type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
-import type { QueuePlan } from '#shared/queues/plan-pass.ts';
-import { withWayOut } from '#shared/queues/rollouts.ts';
+import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import { withWayOut } from '#shared/decide/queues/rollouts.ts';
 
 /**
  * Per round, that is, per second: in a burst of 10,000 pods the last one gets its Event after some minutes, unless it

@@ -1,4 +1,4 @@
-import { MAX_ENTRIES } from '#shared/domain/avoidance/avoid-nodes.ts';
+import { MAX_ENTRIES } from '#shared/domain/nodes/avoid-nodes.ts';
 import {
   MAX_WINDOW_MS,
   type LoopRecord,

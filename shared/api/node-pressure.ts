@@ -1,11 +1,11 @@
-import type { RecordedEviction } from '#shared/domain/avoidance/evicted-owners.ts';
-import type { AvoidEntry } from '#shared/domain/avoidance/avoid-nodes.ts';
+import type { RecordedEviction } from '#shared/domain/nodes/evicted-owners.ts';
+import type { AvoidEntry } from '#shared/domain/nodes/avoid-nodes.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isFreshReport, MAX_AGE_MS, type PodFigures } from '#shared/domain/snapshot/cluster-snapshot.ts';
 
-export { type AvoidEntry, lastingEntries } from '#shared/domain/avoidance/avoid-nodes.ts';
+export { type AvoidEntry, lastingEntries } from '#shared/domain/nodes/avoid-nodes.ts';
 export { isSameOwner, type OwnerKey } from '#shared/domain/pod/pod.ts';
 
 /** One node's NodePressure (deploy/crds/plimsoll.dev_nodepressures.yaml); times are wall time. */

@@ -9,8 +9,8 @@ import {
 } from '#shared/domain/queue/queue.ts';
 import { childName, type NewChild } from '#shared/domain/queue/child-queues.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
-import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
-import { delayOf, type WrittenSettings } from '#shared/domain/queueing/queue-settings.ts';
+import type { QueueDirectory } from '#shared/domain/queue/find-queue.ts';
+import { delayOf, type WrittenSettings } from '#shared/domain/queue/queue-settings.ts';
 import { readSelector } from '#shared/kube/decode/decode-objects.ts';
 import {
   type Decoded,

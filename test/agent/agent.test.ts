@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { wirePod, wireSummary } from './wire-node.ts';
-import { EVENTS, REASONS } from '#agent/messages.ts';
+import { REASONS } from '#shared/decide/eviction/messages.ts';
+import { EVENTS } from '#agent/messages.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 import { agentRig } from './agent-rig.ts';

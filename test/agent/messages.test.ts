@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
-import { ABORTS, CONDITIONS, EVENTS, LOG, OWN_LIMITS, REASONS } from '#agent/messages.ts';
+import { ABORTS, REASONS } from '#shared/decide/eviction/messages.ts';
+import { CONDITIONS, DOUBTS, EVENTS, LOG, OWN_LIMITS } from '#agent/messages.ts';
 import type { ReasonMessage } from '#shared/domain/base/because.ts';
 import { printNamed, printTexts, sections, type Samples } from '#test/build/print-messages.ts';
 
 type Values<Message> = Message extends ReasonMessage<infer Given> ? Given : never;
-type ReasonSamples = { readonly [Name in keyof typeof REASONS]: Values<(typeof REASONS)[Name]> };
+/** In the order of the golden file. */
+const ALL_REASONS = { ...REASONS, ...DOUBTS };
+type ReasonSamples = { readonly [Name in keyof typeof ALL_REASONS]: Values<(typeof ALL_REASONS)[Name]> };
 
 const OPINION = { source: 'node-os-utils', theirsMiB: 900, ownLowMiB: 400, ownHighMiB: 420 };
 const GAP = { signal: 'memory.available', kubeletAvailable: '1Gi', reclaimable: '3Gi' };
@@ -147,7 +150,7 @@ const VARIANTS: Readonly<Record<string, string>> = {
 };
 
 function reasonLines(): readonly string[] {
-  return Object.entries(REASONS).map(([name, message]) => {
+  return Object.entries(ALL_REASONS).map(([name, message]) => {
     const { code, text } = (message as ReasonMessage<unknown>)(SAMPLES[name as keyof ReasonSamples]);
     return `${code}: ${text}`;
   });

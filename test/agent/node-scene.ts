@@ -9,7 +9,7 @@ import {
   NO_POD_PRESSURES,
   indexPods,
   type NodeSnapshot,
-} from '#agent/decide/snapshot/node-snapshot.ts';
+} from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
 import { buildPod, type PodFields } from '#test/build/cluster.ts';
 

@@ -4,7 +4,8 @@ import { describe, test } from 'vitest';
 import { type AgentProcess, startAgent } from './agent-process.ts';
 import { nodeRoot } from './observe/node-fixtures.ts';
 import { wirePod, wireSummary } from './wire-node.ts';
-import { REASONS } from '#agent/messages.ts';
+import { REASONS } from '#shared/decide/eviction/messages.ts';
+import { DOUBTS } from '#agent/messages.ts';
 import { ANY_NUMBER, patternOf } from '#test/build/pattern-of.ts';
 import { eventually } from '#test/build/waiting.ts';
 
@@ -63,7 +64,7 @@ describe.concurrent('a node without any pod statistics', () => {
         expect(conditionOf(started, 'SourcesAgree')).toMatchObject({
           status: 'Unknown',
           reason: 'PodsUnreadable',
-          message: expect.stringContaining(REASONS.podsUnreadable({ pods: 2, why: '' }).text) as string,
+          message: expect.stringContaining(DOUBTS.podsUnreadable({ pods: 2, why: '' }).text) as string,
         }),
       WITHIN,
     );

@@ -4,7 +4,7 @@ import { clusterModel } from '#cli/cluster/cluster-model.ts';
 import { findPod } from '#cli/cluster/find-pod.ts';
 import { placementOf } from '#cli/cluster/placement.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
-import { preemptView, type PreemptView } from '#shared/simulation/preempt-view.ts';
+import { preemptView, type PreemptView } from '#shared/decide/simulation/preempt-view.ts';
 import { makeSnapshot } from '#cli/snapshot/make-snapshot.ts';
 import { createPseudonyms } from '#cli/snapshot/pseudonyms.ts';
 import { readVectors, type Vector } from '#test/conformance/read-vectors.ts';

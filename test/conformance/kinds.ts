@@ -54,7 +54,7 @@ const QUANTITY_ANSWERS = [
 const PREEMPTION: Kind = {
   answer: answerPreemption,
   answerFields: ['want'],
-  decision: 'shared/domain/preemption/plan/plan-preemption.ts#planPreemption',
+  decision: 'shared/domain/placement/plan/plan-preemption.ts#planPreemption',
   runBy: ['scheduler'],
 };
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Severity } from '#agent/decide/eviction/inflight-eviction.ts';
-import { lastingProtection, optOutForce } from '#agent/decide/ranking/rank-node.ts';
+import type { Severity } from '#shared/decide/eviction/history/inflight-eviction.ts';
+import { lastingProtection, optOutForce } from '#shared/decide/eviction/ranking/rank-node.ts';
 import { readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import { DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';

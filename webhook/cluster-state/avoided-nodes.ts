@@ -1,7 +1,7 @@
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { AvoidLookup } from '#shared/domain/admission/cluster-state.ts';
-import { type AvoidEntry, isLasting } from '#shared/domain/avoidance/avoid-nodes.ts';
+import { type AvoidEntry, isLasting } from '#shared/domain/nodes/avoid-nodes.ts';
 import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/pod.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import type { Avoiding } from '#shared/kube/admission/left-to-webhook.ts';

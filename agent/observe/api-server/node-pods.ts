@@ -10,7 +10,7 @@ import type { Pod, Container, SchedulingRules } from '#shared/domain/pod/pod.ts'
 import { type QosClass, qosClass, reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import { rankingFacts, type RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { ObservedPod } from '#agent/observe/node/node-source.ts';
-import { type KubeletEviction, DISRUPTION_TARGET } from '#agent/decide/snapshot/node-snapshot.ts';
+import { type KubeletEviction, DISRUPTION_TARGET } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { LOG } from '#agent/messages.ts';

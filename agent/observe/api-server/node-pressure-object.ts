@@ -3,8 +3,8 @@ import type { AvoidEntry, EvictionEntry, NodePressureStatus, RuleEntry } from '#
 import { isSignal, type Signal } from '#shared/domain/pressure/signal.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
-import type { RuleActivation } from '#agent/decide/shortage/rule-activation.ts';
-import type { EvictionRecord } from '#agent/decide/decide.ts';
+import type { RuleActivation } from '#shared/decide/eviction/shortage/rule-activation.ts';
+import type { EvictionRecord } from '#shared/decide/eviction/decide.ts';
 
 /**
  * This node's NodePressure: avoid entries that the scheduler process writes to the spec, and the status that an agent

@@ -10,7 +10,7 @@ import {
   policyInForce,
 } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import { LOG, REASONS } from '#agent/messages.ts';
+import { DOUBTS, LOG } from '#agent/messages.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { isRecord } from '#shared/kube/decode/wire-object.ts';
@@ -87,14 +87,14 @@ export function createPolicies(
 function outdated(lastContactMs: number | undefined, nowMs: number): Because | undefined {
   if (lastContactMs === undefined || nowMs - lastContactMs <= OLDEST_MS) return undefined;
   const seconds = Math.round((nowMs - lastContactMs) / 1000);
-  return REASONS.policiesOutdated({ seconds }, { seconds });
+  return DOUBTS.policiesOutdated({ seconds }, { seconds });
 }
 
 function firstMistake(policies: Iterable<NamedPolicy>): Because | undefined {
   for (const { name, decoded } of policies) {
     if (decoded.ok) continue;
     const { field, message: cause } = decoded;
-    return REASONS.policyUnreadable({ policy: name, field, cause }, { policy: name, field });
+    return DOUBTS.policyUnreadable({ policy: name, field, cause }, { policy: name, field });
   }
   return undefined;
 }

@@ -4,8 +4,8 @@ import { getObject } from '#shared/kube/client/objects.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
 import { LABEL_IGNORE } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { PassResult } from '#agent/decide/decide.ts';
-import { isSilent, type NamespaceState } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { PassResult } from '#shared/decide/eviction/decide.ts';
+import { isSilent, type NamespaceState } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 
 /** Whether namespaces have opted out, read on demand: the agent watches nothing cluster-wide. */
 export interface NamespaceLabels {

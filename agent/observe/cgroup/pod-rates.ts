@@ -1,4 +1,4 @@
-import type { PodPressure, ResourceShares } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { PodPressure, ResourceShares } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { valueOf } from '#agent/observe/source/source.ts';
 import type { Stalls } from '#agent/observe/source/stall-meter.ts';
 import { type CgroupDetails, cpuCgroupSource, ioCgroupSource, pidsCgroupSource } from './cgroup-details.ts';

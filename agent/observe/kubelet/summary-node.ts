@@ -11,7 +11,7 @@ import {
   type PodPressure,
   type ResourceShares,
   type PodPressureByUid,
-} from '#agent/decide/snapshot/node-snapshot.ts';
+} from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { NO_GROUPS } from '#agent/observe/cgroup/pod-rates.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
 import { createPolledSource } from '#agent/observe/source/source.ts';

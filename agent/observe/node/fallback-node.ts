@@ -1,10 +1,10 @@
 import { areOfOneMachine, type MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { ObservedNode } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { ObservedNode } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
 import { advancePresence, presentSince } from '#agent/observe/source/source.ts';
-import { REASONS } from '#agent/messages.ts';
+import { DOUBTS } from '#agent/messages.ts';
 
 export interface FallbackOptions {
   /** Opens the kernel files; returns the reason when their layout is unknown, and is then called again. */
@@ -113,7 +113,7 @@ const MEMORY_SOURCES = ['meminfo', 'node-memory'];
 
 /** The reason shown in conditions, log and metrics. */
 export function unreadable(why: string): Because {
-  return REASONS.kernelUnreadable({ why }, { why });
+  return DOUBTS.kernelUnreadable({ why }, { why });
 }
 
 function firstOf<T>(own: readonly T[], kubeletView: readonly T[]): readonly T[] {

@@ -1,10 +1,10 @@
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
-import type { UsageDepth } from '#agent/decide/memory-trend.ts';
+import type { UsageDepth } from '#shared/decide/eviction/memory-trend.ts';
 import { advancePresence, presentSince } from '#agent/observe/source/source.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { REASONS } from '#agent/messages.ts';
+import { DOUBTS } from '#agent/messages.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
 
 export interface FollowingOptions {
@@ -115,7 +115,7 @@ function isAnyMeasured(running: readonly ObservedPod[], usage: UsageByUid): bool
 }
 
 function podsUnreadable(count: number, why: string): Because {
-  return REASONS.podsUnreadable({ pods: count, why }, { pods: count, why });
+  return DOUBTS.podsUnreadable({ pods: count, why }, { pods: count, why });
 }
 
 /** Each source once: the summary may be the fallback for memory as well. */

@@ -6,7 +6,7 @@ import {
   type CpuRoom,
   NO_RECLAIM_RATES,
   type ReclaimRates,
-} from '#agent/decide/snapshot/node-snapshot.ts';
+} from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { createStallMeter, stallSource } from '#agent/observe/source/stall-meter.ts';
 import {
   valueOf,

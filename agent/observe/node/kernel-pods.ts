@@ -1,8 +1,8 @@
 import type { ContainerUsage, FilesystemUsage, PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import { NO_POD_PRESSURES } from '#agent/decide/snapshot/node-snapshot.ts';
+import { NO_POD_PRESSURES } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { type CgroupLayout, podCgroupPath, type PodCgroupName } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { memoryCgroupSource, type CgroupMemory } from '#agent/observe/cgroup/memory-cgroup.ts';
-import type { UsageDepth } from '#agent/decide/memory-trend.ts';
+import type { UsageDepth } from '#shared/decide/eviction/memory-trend.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
 import { nextSample, type PodSample } from '#agent/observe/cgroup/pod-rates.ts';
 import { valueOf, type Reading, type Source } from '#agent/observe/source/source.ts';

@@ -1,8 +1,8 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import type { ContainerUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import type { ObservedNode, PodPressureByUid } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { ObservedNode, PodPressureByUid } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import type { GroupUsages } from '#agent/observe/cgroup/pod-rates.ts';
-import type { UsageDepth } from '#agent/decide/memory-trend.ts';
+import type { UsageDepth } from '#shared/decide/eviction/memory-trend.ts';
 import type { QosClass } from '#shared/domain/pod/pod-requests.ts';
 import type { SourceHealth } from '#agent/observe/source/source.ts';
 

@@ -2,7 +2,7 @@ import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { AnnotatedClass } from '#shared/domain/priority/classes-and-policies.ts';
 import { decodeWith } from '#shared/kube/reflector/reflector.ts';
-import { PodAmounts } from '#shared/queues/queue-charges.ts';
+import { PodAmounts } from '#shared/decide/queues/queue-charges.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { templateOf } from '#scheduler/compact-pod.ts';
 import { createQueueKeeper } from '#scheduler/extender/preemption-rules.ts';

@@ -6,7 +6,7 @@ import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { ANNOTATION_ADMITTED, QUEUE_GATE } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { QueuedPods } from '#shared/queues/queued-pods.ts';
+import { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
 import { templateOf } from '#scheduler/compact-pod.ts';
 import { buildNode } from '#test/build/cluster.ts';

@@ -8,7 +8,7 @@ import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
 import { letPodsIn } from '#scheduler/queues/let-pods-in.ts';
-import { planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';
+import { planPass, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
 import { Reclaim } from '#scheduler/queues/reclaim.ts';
 import { createStatusWriter } from '#scheduler/queues/status-writer.ts';

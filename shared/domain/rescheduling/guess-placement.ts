@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { countReasons, type ReasonCounts, reasonsText } from '#shared/domain/preemption/trial/examine-nodes.ts';
+import { countReasons, type ReasonCounts, reasonsText } from '#shared/domain/placement/trial/examine-nodes.ts';
 import { findSocialPods, interPodScores } from './inter-pod-scores.ts';
 import { REASONS } from './messages.ts';
 import { type PassCluster, type PassNode, scoredAmounts, type Sums, sumsWithout } from './pass-cluster.ts';

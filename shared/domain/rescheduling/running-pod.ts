@@ -1,7 +1,7 @@
 import { criticalProtection, protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { hasEnded, controllerOf, isLocalVolume, ownerText, type Pod } from '#shared/domain/pod/pod.ts';
-import { unmodelledNeeds, unmodelledStorage } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { unmodelledNeeds, unmodelledStorage } from '#shared/domain/placement/trial/prefilter-state.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { REASONS } from './messages.ts';

@@ -1,7 +1,7 @@
 import { labelsAsRequirements, prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { memoize } from '#shared/domain/base/memoize.ts';
 import type { Pod, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
-import { toleratesNode, wantedNodes } from '#shared/domain/preemption/filters/node-filters.ts';
+import { toleratesNode, wantedNodes } from '#shared/domain/placement/filters/node-filters.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { nodeOf, type PassCluster, type PassNode } from './pass-cluster.ts';

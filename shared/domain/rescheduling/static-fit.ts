@@ -1,6 +1,6 @@
 import type { NodeSelectorTerm, Pod, SchedulingRules, Toleration, WeightedNodeTerm } from '#shared/domain/pod/pod.ts';
-import { matchesNodeTerm, nodeName, toleratesTaint } from '#shared/domain/preemption/filters/node-filters.ts';
-import { NODE_FILTERS } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { matchesNodeTerm, nodeName, toleratesTaint } from '#shared/domain/placement/filters/node-filters.ts';
+import { NODE_FILTERS } from '#shared/domain/placement/trial/prefilter-state.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import type { PassNode } from './pass-cluster.ts';
 

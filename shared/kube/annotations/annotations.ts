@@ -15,7 +15,7 @@ import {
   LABEL_IGNORE,
 } from '#shared/kube/api-names.ts';
 import { type Pod, controllerOf } from '#shared/domain/pod/pod.ts';
-import { preemptionProtection } from '#shared/domain/preemption/victims/victims-on-node.ts';
+import { preemptionProtection } from '#shared/domain/placement/victims/victims-on-node.ts';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
 import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/protection.ts';

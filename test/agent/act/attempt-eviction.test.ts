@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dryRunEviction, readAgain, readFresh } from '#agent/attempts.ts';
-import type { Eviction } from '#agent/decide/eviction.ts';
+import type { Eviction } from '#shared/decide/eviction/eviction.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { because } from '#test/agent/node-scene.ts';
 import { buildPod } from '#test/build/cluster.ts';

@@ -4,7 +4,7 @@ import { memoryPeer } from '#agent/cross-check/peer.ts';
 import { createCrossCheck } from '#agent/cross-check/cross-check.ts';
 import { createRecentRange, type OwnReading } from '#agent/cross-check/own-figures.ts';
 import { MIB } from '#test/agent/node-scene.ts';
-import { REASONS } from '#agent/messages.ts';
+import { DOUBTS } from '#agent/messages.ts';
 
 const own: OwnReading = { totalBytes: 1000 * MIB, lowBytes: 400 * MIB, highBytes: 450 * MIB };
 const opinion = (totalMiB: number, availableMiB: number) => ({
@@ -31,7 +31,7 @@ describe('compareOpinion', () => {
       kind: 'differs',
       because: {
         code: 'SourcesDisagree',
-        text: REASONS.sourcesDisagree({ source: 'other', theirsMiB: 100, ownLowMiB: 400, ownHighMiB: 450 }).text,
+        text: DOUBTS.sourcesDisagree({ source: 'other', theirsMiB: 100, ownLowMiB: 400, ownHighMiB: 450 }).text,
         facts: { source: 'other', theirsMiB: 100, ownLowMiB: 400, ownHighMiB: 450, byMiB: 300 },
       },
     });
@@ -102,7 +102,7 @@ describe('createCrossCheck', () => {
     expect(doubtful).toEqual([[], ['a'], ['b']]);
     expect(check.disagreement()).toEqual({
       code: 'PodsDisagree',
-      text: REASONS.podsDisagree({ pods: 1, example: 'it differs' }).text,
+      text: DOUBTS.podsDisagree({ pods: 1, example: 'it differs' }).text,
       facts: { pods: 1 },
     });
   });

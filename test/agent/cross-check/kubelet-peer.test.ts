@@ -7,7 +7,7 @@ import { kubeletPeer } from '#agent/cross-check/peer.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { MIB } from '#test/agent/node-scene.ts';
 import { podUsage } from './pod-figures.ts';
-import { REASONS } from '#agent/messages.ts';
+import { DOUBTS } from '#agent/messages.ts';
 
 let server: Server | undefined;
 afterEach(() => server?.close());
@@ -93,7 +93,7 @@ describe('kubeletPeer', () => {
     expect((await ask(500, [], {})).verdict).toMatchObject({
       kind: 'differs',
       because: {
-        text: REASONS.sourcesDisagree({ source: 'kubelet-summary', theirsMiB: 500, ownLowMiB: 300, ownHighMiB: 310 })
+        text: DOUBTS.sourcesDisagree({ source: 'kubelet-summary', theirsMiB: 500, ownLowMiB: 300, ownHighMiB: 310 })
           .text,
       },
     });
@@ -115,7 +115,7 @@ describe('kubeletPeer', () => {
             theirsBytes: 300 * MIB,
             because: {
               code: 'StatisticsDoubtful',
-              text: REASONS.statisticsDoubtful({
+              text: DOUBTS.statisticsDoubtful({
                 source: 'kubelet-summary',
                 theirsMiB: 300,
                 ownLowMiB: 120,

@@ -1,7 +1,7 @@
 import { enforceEviction, dryRunEviction, readAgain, readFresh } from '#agent/attempts.ts';
-import { isUnclear } from '#agent/decide/apply-outcome.ts';
-import { type ObservedNode, NO_RECLAIM_RATES } from '#agent/decide/snapshot/node-snapshot.ts';
-import type { PassResult } from '#agent/decide/decide.ts';
+import { isUnclear } from '#shared/decide/eviction/apply-outcome.ts';
+import { type ObservedNode, NO_RECLAIM_RATES } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
+import type { PassResult } from '#shared/decide/eviction/decide.ts';
 import { NO_GROUPS } from '#agent/observe/cgroup/pod-rates.ts';
 import { slimKnownPod, type KnownPod } from '#agent/observe/api-server/node-pods.ts';
 import { createPassRunner, type PassPorts, type PassRunner } from '#agent/pass.ts';

@@ -1,4 +1,4 @@
-import type { PassResult } from '#agent/decide/decide.ts';
+import type { PassResult } from '#shared/decide/eviction/decide.ts';
 import { LawAgent, type Tamper } from './agent.ts';
 import { LawApiServer } from './api-server.ts';
 import { LawKubelet } from './kubelet.ts';

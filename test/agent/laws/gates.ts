@@ -1,4 +1,4 @@
-import type { PassResult } from '#agent/decide/decide.ts';
+import type { PassResult } from '#shared/decide/eviction/decide.ts';
 import { pressureConditions } from '#agent/report/pressure-conditions.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { byRank } from './kubelet.ts';

@@ -1,5 +1,5 @@
-import type { PassResult } from '#agent/decide/decide.ts';
-import type { Eviction } from '#agent/decide/eviction.ts';
+import type { PassResult } from '#shared/decide/eviction/decide.ts';
+import type { Eviction } from '#shared/decide/eviction/eviction.ts';
 import type { Breach, Law } from './breach.ts';
 import { compare } from './compare.ts';
 import { runAlone, runWithAgent, type Witness } from './episode.ts';

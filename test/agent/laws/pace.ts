@@ -1,4 +1,4 @@
-import type { Eviction } from '#agent/decide/eviction.ts';
+import type { Eviction } from '#shared/decide/eviction/eviction.ts';
 import type { LawNode } from './node.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { PassResult } from '#agent/decide/decide.ts';
+import type { PassResult } from '#shared/decide/eviction/decide.ts';
 import { runAlone, runWithAgent } from './episode.ts';
 import type { LawNode } from './node.ts';
 import type { LawPod, Scenario } from './scenario.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { describeEviction } from '#agent/report/eviction-events.ts';
-import { decide } from '#agent/decide/decide.ts';
-import type { Eviction } from '#agent/decide/eviction.ts';
-import { FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { decide } from '#shared/decide/eviction/decide.ts';
+import type { Eviction } from '#shared/decide/eviction/eviction.ts';
+import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
 import { snapshot, MIB, policy } from '#test/agent/node-scene.ts';
 
 const NO_DISK = { usedBytes: undefined, inodesUsed: undefined };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { FIRST_STATE } from '#agent/decide/agent-state.ts';
-import { decide } from '#agent/decide/decide.ts';
+import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
+import { decide } from '#shared/decide/eviction/decide.ts';
 import { noteEnds, noteOutcome, noteRequest } from '#agent/report/reporter.ts';
 import { snapshot, type NodePod, policy } from '#test/agent/node-scene.ts';
 

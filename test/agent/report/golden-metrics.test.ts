@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import { FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
 import { createAgentMetrics } from '#agent/report/agent-metrics.ts';
-import { decide, type PassResult } from '#agent/decide/decide.ts';
-import { indexPods } from '#agent/decide/snapshot/node-snapshot.ts';
+import { decide, type PassResult } from '#shared/decide/eviction/decide.ts';
+import { indexPods } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { createKernelNode } from '#agent/observe/node/kernel-node.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { FIRST_STATE } from '#agent/decide/agent-state.ts';
-import { decide } from '#agent/decide/decide.ts';
+import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
+import { decide } from '#shared/decide/eviction/decide.ts';
 import { nodePressureStatus } from '#agent/report/node-pressure-status.ts';
 import { DEFAULT_STALL_RULES, STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/policy.ts';
 import { memoryReadings, policy, type Scene, snapshot } from '#test/agent/node-scene.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PodPressure } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { PodPressure } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { podEntries } from '#agent/report/pod-entries.ts';
 import { type NodePod, snapshot } from '#test/agent/node-scene.ts';
 

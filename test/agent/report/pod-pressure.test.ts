@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import type { PodPressure } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { PodPressure } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { withPodPressure } from '#agent/report/node-pressure-status.ts';
 import { createPodPressureMetrics } from '#agent/report/pod-pressure-metrics.ts';
 import { because, snapshot } from '#test/agent/node-scene.ts';

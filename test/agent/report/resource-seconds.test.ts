@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createResourceSeconds } from '#agent/report/resource-seconds.ts';
-import { indexPods } from '#agent/decide/snapshot/node-snapshot.ts';
+import { indexPods } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { type PodUsage, usageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';

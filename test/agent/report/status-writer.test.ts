@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createStatusWriter, type StatusWriter } from '#agent/report/status-writer.ts';
-import { FIRST_STATE } from '#agent/decide/agent-state.ts';
-import { decide } from '#agent/decide/decide.ts';
+import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
+import { decide } from '#shared/decide/eviction/decide.ts';
 import { nodePressureStatus } from '#agent/report/node-pressure-status.ts';
 import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { FIRST_STATE } from '#agent/decide/agent-state.ts';
-import { decide, type EvictionRecord, type PassResult } from '#agent/decide/decide.ts';
-import { indexPods } from '#agent/decide/snapshot/node-snapshot.ts';
+import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
+import { decide, type EvictionRecord, type PassResult } from '#shared/decide/eviction/decide.ts';
+import { indexPods } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { noteRequest } from '#agent/report/reporter.ts';
 import { nodePressureStatus } from '#agent/report/node-pressure-status.ts';
 import { encodeStatus } from '#shared/api/encode-node-pressure.ts';
@@ -9,7 +9,8 @@ import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
 import { pressureConditions } from '#agent/report/pressure-conditions.ts';
 import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/policy.ts';
 import { because, snapshot, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
-import { CONDITIONS, OWN_LIMITS, REASONS } from '#agent/messages.ts';
+import { REASONS } from '#shared/decide/eviction/messages.ts';
+import { CONDITIONS, OWN_LIMITS } from '#agent/messages.ts';
 
 const NO_DOUBTS = { sources: undefined, policies: { count: 0, problem: undefined } };
 

@@ -1,7 +1,7 @@
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { NO_GROUPS } from '#agent/observe/cgroup/pod-rates.ts';
-import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
-import type { Eviction } from '#agent/decide/eviction.ts';
+import type { AttemptOutcome } from '#shared/decide/eviction/apply-outcome.ts';
+import type { Eviction } from '#shared/decide/eviction/eviction.ts';
 import { type PassRunner, createPassRunner } from '#agent/pass.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { Clock } from '#shared/runtime/clock.ts';

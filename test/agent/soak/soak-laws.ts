@@ -1,5 +1,5 @@
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
-import type { Eviction } from '#agent/decide/eviction.ts';
+import type { Eviction } from '#shared/decide/eviction/eviction.ts';
 import { MIB } from '#test/agent/node-scene.ts';
 import { CAPACITY_MIB, type MemoryLeft } from './soak-node.ts';
 

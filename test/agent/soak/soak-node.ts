@@ -1,4 +1,4 @@
-import type { ObservedNode } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { ObservedNode } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { STILL_WINDOW_MS } from '#shared/api/node-pressure-policy/policy.ts';
 import { snapshot, memoryReadings, MIB, type NodePod } from '#test/agent/node-scene.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
-import type { Eviction } from '#agent/decide/eviction.ts';
+import type { AttemptOutcome } from '#shared/decide/eviction/apply-outcome.ts';
+import type { Eviction } from '#shared/decide/eviction/eviction.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
 import type { NodePod } from '#test/agent/node-scene.ts';
 import { soakAgent } from './soak-agent.ts';

@@ -20,7 +20,7 @@ const SETTLED_MS = 20_000;
 
 /**
  * What the agent's severe stage rests on. A kubelet that did shorten the stop of a container would be welcome: then what
- * was asked for again may be counted on (agent/decide/eviction/inflight-eviction.ts).
+ * was asked for again may be counted on (shared/decide/eviction/history/inflight-eviction.ts).
  */
 describe.skipIf(why !== undefined)(`a pod that ends with a long grace${why ?? ''}`, { timeout: TIMEOUT_MS }, () => {
   let node: NodeOfOurs;

@@ -1,6 +1,6 @@
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import type { NodeCandidate } from '#shared/domain/preemption/victims/choose-node.ts';
-import { planPreemption, type PreemptionPlan } from '#shared/domain/preemption/plan/plan-preemption.ts';
+import type { NodeCandidate } from '#shared/domain/placement/victims/choose-node.ts';
+import { planPreemption, type PreemptionPlan } from '#shared/domain/placement/plan/plan-preemption.ts';
 import { decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { readList, readObject, type WireObject } from '#shared/kube/decode/wire-object.ts';

@@ -21,7 +21,7 @@ import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { kubeletOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { type VictimRules, chooseVictims } from '#shared/domain/eviction/choose-victims.ts';
 import { type EvictionMessage, evictionMessage } from '#agent/report/eviction-events.ts';
-import { gracePeriodSeconds, HARD_GRACE_SECONDS } from '#agent/decide/eviction.ts';
+import { gracePeriodSeconds, HARD_GRACE_SECONDS } from '#shared/decide/eviction/eviction.ts';
 import { localStorageExcess } from './local-storage.ts';
 import { type NodeReclaim, nodeReclaimFor } from './node-reclaim.ts';
 import { criticalProtection, isCriticalPod } from '#shared/domain/eviction/protection.ts';

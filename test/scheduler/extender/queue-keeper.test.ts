@@ -9,7 +9,7 @@ import { putPod, removePodByKey } from '#shared/domain/snapshot/snapshot-pods.ts
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-objects.ts';
 import { decodeWith, createStore } from '#shared/kube/reflector/reflector.ts';
-import { PodAmounts } from '#shared/queues/queue-charges.ts';
+import { PodAmounts } from '#shared/decide/queues/queue-charges.ts';
 import { templateOf } from '#scheduler/compact-pod.ts';
 import { preemptionRules, createQueueKeeper } from '#scheduler/extender/preemption-rules.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
@@ -17,7 +17,7 @@ import { decodeStoredQueue, type StoredQueue } from '#scheduler/queues/stored-qu
 import { fixedClasses } from '#test/build/classes.ts';
 import { buildNode } from '#test/build/cluster.ts';
 import { loopsAfter } from '#test/scheduler/preemptions/loops-after.ts';
-import { rawPod, type WatchedPod } from '#test/shared/queues/queue-world.ts';
+import { rawPod, type WatchedPod } from '#test/shared/decide/queues/queue-world.ts';
 
 const RULES = { budgets: 'BestEffort', usageAware: false, tieBreak: 'none' } as const;
 const MANAGED = { 'plimsoll.dev/queues': 'managed' };

@@ -9,7 +9,7 @@ import { decodeStoredQueue } from '#scheduler/queues/stored-queue.ts';
 import { valueOf } from '#test/build/value-of.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
-import { GATE, queueFor, queueWorld } from '#test/shared/queues/queue-world.ts';
+import { GATE, queueFor, queueWorld } from '#test/shared/decide/queues/queue-world.ts';
 
 const HOUR_MS = 3_600_000;
 const OK: Outcome<unknown> = { kind: 'ok', object: { metadata: { name: 'x' } }, warnings: [] };

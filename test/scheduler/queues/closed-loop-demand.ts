@@ -1,5 +1,5 @@
 import type { RandomSource } from '#test/fakes/random-source.ts';
-import type { WatchedPod } from '#test/shared/queues/queue-world.ts';
+import type { WatchedPod } from '#test/shared/decide/queues/queue-world.ts';
 
 const MAX_PODS = 40;
 /** So long one queue asks for more, while the others ask for less. */

@@ -3,15 +3,15 @@ import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
 import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
-import type { QueuePlan } from '#shared/queues/plan-pass.ts';
-import { UnplacedPods } from '#shared/queues/unplaced-pods.ts';
+import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import { UnplacedPods } from '#shared/decide/queues/unplaced-pods.ts';
 import { Reclaim } from '#scheduler/queues/reclaim.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
 import { createDemand, type LoopQueue, type ModelPod } from './closed-loop-demand.ts';
-import { GATE, queueFor, queueWorld } from '#test/shared/queues/queue-world.ts';
+import { GATE, queueFor, queueWorld } from '#test/shared/decide/queues/queue-world.ts';
 
 const START_MS = 3_600_000;
 const STEP_MS = 1_000;

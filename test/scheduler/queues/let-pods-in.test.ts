@@ -7,7 +7,7 @@ import { letPodsIn, type Refusal, refusalOf } from '#scheduler/queues/let-pods-i
 import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
 import { at } from '#test/contract/harness.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
-import { GATE, queueFor, queueWorld } from '#test/shared/queues/queue-world.ts';
+import { GATE, queueFor, queueWorld } from '#test/shared/decide/queues/queue-world.ts';
 
 const log = createLog({ component: 'scheduler', level: 'silent', format: 'json' });
 const OK: Outcome<unknown> = { kind: 'ok', object: { metadata: { name: 'x' } }, warnings: [] };

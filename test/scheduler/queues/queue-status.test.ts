@@ -3,7 +3,7 @@ import { decodeQueue } from '#shared/api/queue.ts';
 import { finish } from '#shared/domain/base/steps.ts';
 import { statusesOf } from '#scheduler/queues/queue-status.ts';
 import { valueOf } from '#test/build/value-of.ts';
-import { GATE, queueFor, queueWorld } from '#test/shared/queues/queue-world.ts';
+import { GATE, queueFor, queueWorld } from '#test/shared/decide/queues/queue-world.ts';
 
 test('what waits in a queue waits in all queues above it; of types of which nothing waits, nothing is said', () => {
   const queues = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { GATE, queueFor, queueWorld, type WatchedPod } from '#test/shared/queues/queue-world.ts';
+import { GATE, queueFor, queueWorld, type WatchedPod } from '#test/shared/decide/queues/queue-world.ts';
 
 const LET_IN = { admittedTo: 'of-shop', application: 'web' } as const;
 const ADMITTED = { ...LET_IN, node: 'node-0' } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { textAt } from '#test/contract/harness.ts';
-import { GATE, queueFor } from '#test/shared/queues/queue-world.ts';
+import { GATE, queueFor } from '#test/shared/decide/queues/queue-world.ts';
 import { fill, fullStage, GATED, HOUR, OK, reclaimStage, RUNNING, twoQueues, UNGATED } from './reclaim-stage.ts';
 
 const NOMINATED = { ...GATED, nominatedTo: 'node-0' };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import { GATE } from '#test/shared/queues/queue-world.ts';
+import { GATE } from '#test/shared/decide/queues/queue-world.ts';
 import { fill, fullStage, GATED, HOUR, OK, reclaimStage, RUNNING, twoQueues, UNGATED } from './reclaim-stage.ts';
 
 const REFUSED: Outcome<unknown> = { kind: 'tooManyRequests', message: 'the budget needs all pods', status: 429 };

@@ -8,7 +8,7 @@ import { Reclaim } from '#scheduler/queues/reclaim.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
-import { GATE, type NodeSizes, queueFor, queueWorld, type WatchedPod } from '#test/shared/queues/queue-world.ts';
+import { GATE, type NodeSizes, queueFor, queueWorld, type WatchedPod } from '#test/shared/decide/queues/queue-world.ts';
 
 const HOUR_MS = 3_600_000;
 /** When every stage begins, in the seconds of its pods. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import { GATE, type WatchedPod } from '#test/shared/queues/queue-world.ts';
+import { GATE, type WatchedPod } from '#test/shared/decide/queues/queue-world.ts';
 import { fill, fullStage, GATED, HOUR, OK, reclaimStage, RUNNING, UNGATED } from './reclaim-stage.ts';
 
 const NO_BUDGET: Outcome<unknown> = {

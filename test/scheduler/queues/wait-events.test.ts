@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { finish } from '#shared/domain/base/steps.ts';
 import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
 import { createWaitEvents } from '#scheduler/queues/wait-events.ts';
-import { GATE, queueFor, queueWorld } from '#test/shared/queues/queue-world.ts';
+import { GATE, queueFor, queueWorld } from '#test/shared/decide/queues/queue-world.ts';
 
 test('a pod whose queue is about to be made is told nothing, unless it is still missing after ten seconds', () => {
   const world = queueWorld([queueFor('shop', { childTemplate: {} }, 'teams')]);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { FAMILIES } from '#shared/domain/node-control/plan-node-changes.ts';
-import { SIGNALS } from '#shared/simulation/pod-usage.ts';
+import { FAMILIES } from '#shared/domain/nodes/plan-node-changes.ts';
+import { SIGNALS } from '#shared/decide/simulation/pod-usage.ts';
 import type { Artifact } from '#tools/generate/artifact.ts';
 
 const ENTRY = fileURLToPath(new URL('./library.ts', import.meta.url));

@@ -1,13 +1,13 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
-import { findObstacle, refusalOn } from '#shared/domain/preemption/trial/examine-nodes.ts';
-import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import type { FilterRefusal } from '#shared/domain/preemption/filters/node-filters.ts';
+import { findObstacle, refusalOn } from '#shared/domain/placement/trial/examine-nodes.ts';
+import type { PrefilterState } from '#shared/domain/placement/trial/prefilter-state.ts';
+import type { FilterRefusal } from '#shared/domain/placement/filters/node-filters.ts';
 import { finish } from '#shared/domain/base/steps.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { prepareIncoming, selectsOther } from '#shared/domain/preemption/filters/incoming-terms.ts';
+import { prepareIncoming, selectsOther } from '#shared/domain/placement/filters/incoming-terms.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { NodeCandidate } from '#shared/domain/preemption/victims/choose-node.ts';
+import type { NodeCandidate } from '#shared/domain/placement/victims/choose-node.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import type { RuledOutNode, Simulation } from './simulate-preemption.ts';
 

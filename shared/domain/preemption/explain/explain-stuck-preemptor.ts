@@ -2,8 +2,8 @@ import type { Because } from '#shared/domain/base/because.ts';
 import { type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { refusalOn } from '#shared/domain/preemption/trial/examine-nodes.ts';
-import { type PrefilterState, unmodelledNeeds } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { refusalOn } from '#shared/domain/placement/trial/examine-nodes.ts';
+import { type PrefilterState, unmodelledNeeds } from '#shared/domain/placement/trial/prefilter-state.ts';
 import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 
 /** How long after its victims' grace periods a preemptor may take to be placed before it counts as overdue. */

@@ -7,15 +7,11 @@ import {
   candidateOf,
   chooseNode,
   type RejectedNode,
-} from '#shared/domain/preemption/victims/choose-node.ts';
-import { examineNodes } from '#shared/domain/preemption/trial/examine-nodes.ts';
-import {
-  becauseOfChoice,
-  planPreemption,
-  type PreemptionPlan,
-} from '#shared/domain/preemption/plan/plan-preemption.ts';
-import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import type { FilterRefusal } from '#shared/domain/preemption/filters/node-filters.ts';
+} from '#shared/domain/placement/victims/choose-node.ts';
+import { examineNodes } from '#shared/domain/placement/trial/examine-nodes.ts';
+import { becauseOfChoice, planPreemption, type PreemptionPlan } from '#shared/domain/placement/plan/plan-preemption.ts';
+import { prefilter } from '#shared/domain/placement/trial/prefilter-state.ts';
+import type { FilterRefusal } from '#shared/domain/placement/filters/node-filters.ts';
 import type { NodeVerdict, ProposalRules, ProposedVictims } from '#shared/domain/preemption/proposal/proposal.ts';
 import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import { roomSoon } from '#shared/domain/preemption/proposal/wait-for-room.ts';

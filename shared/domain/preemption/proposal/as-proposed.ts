@@ -1,11 +1,11 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
+import type { LeavingPods } from '#shared/domain/placement/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type NodeSheet, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
-import { type IncomingPod, whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
+import { type IncomingPod, whySetAside } from '#shared/domain/placement/set-aside/set-aside-room.ts';
 import { type NodeVerdict, type Proposal, type ProposalRules, type ProposedVictims, removed } from './proposal.ts';
 
 type KnownVictims = Pick<ClusterSnapshot, 'nodes' | 'placedPods'>;

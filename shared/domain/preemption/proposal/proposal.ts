@@ -1,12 +1,12 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import { type Instant, type Pod, isDaemonSetPod } from '#shared/domain/pod/pod.ts';
-import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import type { IdleFor } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
-import { type MayTake, OPTED_OUT, type VictimPreference } from '#shared/domain/preemption/victims/victims-on-node.ts';
+import type { PrefilterState } from '#shared/domain/placement/trial/prefilter-state.ts';
+import type { IdleFor } from '#shared/domain/placement/set-aside/set-aside-room.ts';
+import { type MayTake, OPTED_OUT, type VictimPreference } from '#shared/domain/placement/victims/victims-on-node.ts';
 import type { NodeEntry, NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
 import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { compareCosts, costOf, type VictimsCost } from '#shared/domain/preemption/victims/choose-node.ts';
+import { compareCosts, costOf, type VictimsCost } from '#shared/domain/placement/victims/choose-node.ts';
 import { isLastResort } from '#shared/domain/eviction/protection.ts';
 
 /** The pods that kube-scheduler would preempt on one node. */

@@ -4,8 +4,8 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { type EndingPod, endingSoon, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
-import { prefilterInSteps, unmodelledNeeds } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { type EndingPod, endingSoon, type LeavingPods } from '#shared/domain/placement/trial/leaving-pods.ts';
+import { prefilterInSteps, unmodelledNeeds } from '#shared/domain/placement/trial/prefilter-state.ts';
 import {
   asProposed,
   firstProtection,
@@ -31,15 +31,15 @@ import {
   removed,
 } from './proposal.ts';
 import { awaitRoom, endingBefore, isReproduced, mayWait, neededBeside, soonRoom } from './wait-for-room.ts';
-import { compareCosts, costOf } from '#shared/domain/preemption/victims/choose-node.ts';
+import { compareCosts, costOf } from '#shared/domain/placement/victims/choose-node.ts';
 import {
   fairOrder,
   type MayTake,
   victimOrder,
   type VictimOrder,
   victimsOnNode,
-} from '#shared/domain/preemption/victims/victims-on-node.ts';
-import { whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
+} from '#shared/domain/placement/victims/victims-on-node.ts';
+import { whySetAside } from '#shared/domain/placement/set-aside/set-aside-room.ts';
 
 /** Nodes to examine in one step if nothing could change the proposal. */
 const QUIET_PER_STEP = 16;

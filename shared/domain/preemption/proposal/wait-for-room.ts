@@ -1,18 +1,13 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import {
-  type EndingPod,
-  graceOf,
-  MAX_WAIT_MS,
-  type LeavingPods,
-} from '#shared/domain/preemption/trial/leaving-pods.ts';
-import { chooseNode, type NodeCandidate, candidateOf } from '#shared/domain/preemption/victims/choose-node.ts';
+import { type EndingPod, graceOf, MAX_WAIT_MS, type LeavingPods } from '#shared/domain/placement/trial/leaving-pods.ts';
+import { chooseNode, type NodeCandidate, candidateOf } from '#shared/domain/placement/victims/choose-node.ts';
 import { type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { type PrefilterState, splitByBudgets } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import { openTrial, putBack, refusalIn, takeOff } from '#shared/domain/preemption/trial/trial.ts';
-import { lowerPods } from '#shared/domain/preemption/victims/victims-on-node.ts';
+import { type PrefilterState, splitByBudgets } from '#shared/domain/placement/trial/prefilter-state.ts';
+import { openTrial, putBack, refusalIn, takeOff } from '#shared/domain/placement/trial/trial.ts';
+import { lowerPods } from '#shared/domain/placement/victims/victims-on-node.ts';
 import {
   type NodeReview,
   type NodeVerdict,

@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import { memoize } from '#shared/domain/base/memoize.ts';
 import type { Pod, SchedulingRules, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
-import { wantedNodes } from '#shared/domain/preemption/filters/node-filters.ts';
+import { wantedNodes } from '#shared/domain/placement/filters/node-filters.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
 import type { PassCluster, PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import { matcherOf } from '#shared/domain/rescheduling/spread-scores.ts';

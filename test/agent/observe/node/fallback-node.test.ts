@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import { NO_GROUPS } from '#agent/observe/cgroup/pod-rates.ts';
-import { type ObservedNode, NO_RECLAIM_RATES, NO_POD_PRESSURES } from '#agent/decide/snapshot/node-snapshot.ts';
+import {
+  type ObservedNode,
+  NO_RECLAIM_RATES,
+  NO_POD_PRESSURES,
+} from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { createFallbackNode, unreadable } from '#agent/observe/node/fallback-node.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
 import { memoryReadings, MIB } from '#test/agent/node-scene.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
-import { REASONS } from '#agent/messages.ts';
+import { DOUBTS } from '#agent/messages.ts';
 
 /** What /proc/meminfo says where no cgroup can be read. */
 const RECLAIMABLE_MIB = 650;
@@ -88,7 +92,7 @@ describe('createFallbackNode', () => {
     expect(available(4000)).toBe(700);
     expect(source.fallback()).toEqual({
       code: 'KernelUnreadable',
-      text: REASONS.kernelUnreadable({ why: 'cannot read memory.stat: EIO' }).text,
+      text: DOUBTS.kernelUnreadable({ why: 'cannot read memory.stat: EIO' }).text,
       facts: { why: 'cannot read memory.stat: EIO' },
     });
   });

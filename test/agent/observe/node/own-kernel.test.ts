@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
-import { NO_RECLAIM_RATES } from '#agent/decide/snapshot/node-snapshot.ts';
+import { NO_RECLAIM_RATES } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { createSummaryNode } from '#agent/observe/kubelet/summary-node.ts';
 import { withOwnKernel } from '#agent/observe/node/kernel-node.ts';
 import { memoryReadings } from '#test/agent/node-scene.ts';

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import { NO_GROUPS } from '#agent/observe/cgroup/pod-rates.ts';
-import { NO_RECLAIM_RATES, NO_POD_PRESSURES } from '#agent/decide/snapshot/node-snapshot.ts';
+import { NO_RECLAIM_RATES, NO_POD_PRESSURES } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import type { NodeSource, ObservedPod } from '#agent/observe/node/node-source.ts';
 import { withPodFallback } from '#agent/observe/node/following-node.ts';
 import { podUsage } from '#test/agent/cross-check/pod-figures.ts';
 import { memoryReadings } from '#test/agent/node-scene.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
-import { REASONS } from '#agent/messages.ts';
+import { DOUBTS } from '#agent/messages.ts';
 
 interface FakeSource extends NodeSource {
   pods: readonly PodUsage[];
@@ -62,7 +62,7 @@ describe('withPodFallback', () => {
     expect(bytesOfA(30_000)).toBe(7);
     expect(source.fallback()).toEqual({
       code: 'PodsUnreadable',
-      text: REASONS.podsUnreadable({ pods: 2, why: 'cannot read kernel: EACCES' }).text,
+      text: DOUBTS.podsUnreadable({ pods: 2, why: 'cannot read kernel: EACCES' }).text,
       facts: { pods: 2, why: 'cannot read kernel: EACCES' },
     });
     expect(source.health().map(({ name }) => name)).toEqual(['kernel', 'kubelet-summary']);

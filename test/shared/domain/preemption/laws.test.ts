@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
-import { refusalOn } from '#shared/domain/preemption/trial/examine-nodes.ts';
-import type { NodeCandidate } from '#shared/domain/preemption/victims/choose-node.ts';
-import { planPreemption } from '#shared/domain/preemption/plan/plan-preemption.ts';
-import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import { victimsOnNode } from '#shared/domain/preemption/victims/victims-on-node.ts';
+import { refusalOn } from '#shared/domain/placement/trial/examine-nodes.ts';
+import type { NodeCandidate } from '#shared/domain/placement/victims/choose-node.ts';
+import { planPreemption } from '#shared/domain/placement/plan/plan-preemption.ts';
+import { prefilter } from '#shared/domain/placement/trial/prefilter-state.ts';
+import { victimsOnNode } from '#shared/domain/placement/victims/victims-on-node.ts';
 import { crowdedScenes, resourceScenes, type Scene } from './arbitrary-cluster.ts';
 
 const RUNS = { numRuns: 400 };

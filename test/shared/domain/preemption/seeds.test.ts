@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import { findObstacle } from '#shared/domain/preemption/trial/examine-nodes.ts';
-import type { NodeOutcome } from '#shared/domain/preemption/victims/choose-node.ts';
+import { findObstacle } from '#shared/domain/placement/trial/examine-nodes.ts';
+import type { NodeOutcome } from '#shared/domain/placement/victims/choose-node.ts';
 import {
   planPreemption,
   type PreemptionOptions,
   type PreemptionPlan,
-} from '#shared/domain/preemption/plan/plan-preemption.ts';
-import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import { victimsOnNode } from '#shared/domain/preemption/victims/victims-on-node.ts';
+} from '#shared/domain/placement/plan/plan-preemption.ts';
+import { prefilter } from '#shared/domain/placement/trial/prefilter-state.ts';
+import { victimsOnNode } from '#shared/domain/placement/victims/victims-on-node.ts';
 import { readSeed, seedBudgets, sortedFields, seedNode, seedPod, type Given, type SeedPod } from './seed-cluster.ts';
 
 interface Outcome {

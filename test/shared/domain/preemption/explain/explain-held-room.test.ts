@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { explainHeldRoom, explainUnmodelledNeeds } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
-import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { prefilter } from '#shared/domain/placement/trial/prefilter-state.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { buildNode, buildPod, type PodFields } from '#test/build/cluster.ts';
 

@@ -6,7 +6,7 @@ import {
   ruledOutReason,
 } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 import { explainStuckPreemptor } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
-import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { prefilter } from '#shared/domain/placement/trial/prefilter-state.ts';
 import { simulatePreemption } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 import { createSnapshot, type ClusterObjects } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';

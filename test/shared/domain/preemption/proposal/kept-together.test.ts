@@ -4,7 +4,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { NodeVerdict, ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
 import { reviewByProtection } from '#shared/domain/preemption/proposal/as-proposed.ts';
 import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
-import { planPreemption } from '#shared/domain/preemption/plan/plan-preemption.ts';
+import { planPreemption } from '#shared/domain/placement/plan/plan-preemption.ts';
 import { finish } from '#shared/domain/base/steps.ts';
 import { createTaker } from '#shared/domain/queue/taker.ts';
 import { createQueueRules } from '#shared/domain/queue/preemption-rules.ts';

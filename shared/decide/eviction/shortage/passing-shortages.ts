@@ -1,0 +1,108 @@
+import type { Because } from '#shared/domain/base/because.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { amountOf, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
+import type { Observation } from '#shared/domain/pressure/signal.ts';
+import { figureFor } from '#shared/decide/eviction/snapshot/deciding-figures.ts';
+import { isTerminating, type NodeSnapshot } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
+import { REASONS } from '#shared/decide/eviction/messages.ts';
+
+/** The shortage of memory that lasts now, below a hard threshold. */
+interface CurrentShortage {
+  readonly since: Instant;
+  readonly lowest: number;
+  /** What pods that stay used when least was left. */
+  readonly usedAtLowest: ReadonlyMap<string, number>;
+  readonly oomKills: number | undefined;
+}
+
+/** A shortage that would have ended without any eviction: pods that stayed gave back what was missing. */
+interface PassedShortage {
+  readonly endedAt: Instant;
+  readonly lastedMs: Instant;
+  readonly lowest: number;
+}
+
+/** What is known of recent shortages of memory. */
+export interface PassingShortages {
+  readonly current: CurrentShortage | undefined;
+  readonly passed: readonly PassedShortage[];
+}
+
+export const NO_PASSING: PassingShortages = { current: undefined, passed: [] };
+
+/** A shortage that ended by itself so often is expected to do so again. */
+const EXPECTED_AFTER = 2;
+const MEMORY_MS = 600_000;
+/** As long as the last ones, and half as long again; the kubelet would have looked once more in this time. */
+const PATIENCE = 1.5;
+const LEAST_PATIENCE_MS = 2000;
+const MOST_PATIENCE_MS = 30_000;
+/** Deeper than half of what was left before, it is another shortage. */
+const AS_DEEP = 0.5;
+
+type Seen = Pick<NodeSnapshot, 'now' | 'pods' | 'usage' | 'oomKills'>;
+
+/** What is known after one more pass. */
+export function advancePassing(
+  previous: PassingShortages,
+  seen: Seen,
+  { observed, thresholds }: { readonly observed: Observation | undefined; readonly thresholds: readonly Threshold[] },
+): PassingShortages {
+  if (observed === undefined) return previous;
+  const available = quantityNumber(observed.available);
+  const floor = floorOf(thresholds, observed);
+  if (available < floor) return { ...previous, current: deepen(previous.current, seen, available) };
+  if (previous.current === undefined && previous.passed.length === 0) return previous;
+  const recent = previous.passed.filter(({ endedAt }) => seen.now - endedAt < MEMORY_MS);
+  const ended = previous.current === undefined ? [] : passedBy(previous.current, seen, floor);
+  return { current: undefined, passed: [...recent, ...ended] };
+}
+
+function floorOf(thresholds: readonly Threshold[], observed: Observation): number {
+  const hard = thresholds.filter((each) => each.signal === 'memory.available' && isHard(each));
+  return Math.max(0, ...hard.map(({ value }) => quantityNumber(amountOf(value, observed))));
+}
+
+function deepen(current: CurrentShortage | undefined, seen: Seen, available: number): CurrentShortage {
+  if (current !== undefined && current.lowest <= available) return current;
+  const { since, oomKills } = current ?? { since: seen.now, oomKills: seen.oomKills };
+  return { since, oomKills, lowest: available, usedAtLowest: usedByStaying(seen) };
+}
+
+/** Without those that have no figure: a pod that has ended and is still watched gave nothing back by itself. */
+function usedByStaying({ pods, usage }: Seen): ReadonlyMap<string, number> {
+  const staying = [...pods.aliveByUid.values()].filter((pod) => !isTerminating(pod));
+  return new Map(
+    staying.flatMap(({ uid }): readonly (readonly [string, number])[] => {
+      const used = figureFor('memory.available', usage.get(uid));
+      return used === undefined ? [] : [[uid, used]];
+    }),
+  );
+}
+
+/** A shortage that the kernel ended by a kill did not end by itself. */
+function passedBy(current: CurrentShortage, seen: Seen, floor: number): readonly PassedShortage[] {
+  const { since, lowest, usedAtLowest, oomKills } = current;
+  const now = usedByStaying(seen);
+  let givenBack = 0;
+  for (const [uid, used] of now) givenBack += (usedAtLowest.get(uid) ?? used) - used;
+  if (seen.oomKills !== oomKills || givenBack < floor - lowest) return [];
+  return [{ endedAt: seen.now, lastedMs: seen.now - since, lowest }];
+}
+
+/** Whether the shortages of the last ten minutes ended by themselves: this one is no last chance then. */
+export function isExpectedToPass({ passed }: PassingShortages): boolean {
+  return passed.length >= EXPECTED_AFTER;
+}
+
+/** Why a shortage that is expected to end by itself evicts no pod yet: it has lasted no longer than others, and is no deeper. */
+export function passingGate({ current, passed }: PassingShortages, now: Instant): Because | undefined {
+  if (current === undefined || passed.length < EXPECTED_AFTER) return undefined;
+  const longest = Math.max(...passed.map(({ lastedMs }) => lastedMs));
+  const patienceMs = Math.min(Math.max(longest * PATIENCE, LEAST_PATIENCE_MS), MOST_PATIENCE_MS);
+  const isDeeper = current.lowest < Math.min(...passed.map(({ lowest }) => lowest)) * AS_DEEP;
+  if (isDeeper || now - current.since >= patienceMs) return undefined;
+  const facts = { count: passed.length, seconds: Math.ceil(longest / 1000) };
+  return REASONS.endsByItself(facts, facts);
+}

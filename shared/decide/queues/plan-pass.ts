@@ -1,0 +1,257 @@
+import type { QueueDirectory } from '#shared/domain/queue/find-queue.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { ChildOf } from '#shared/domain/queue/child-queues.ts';
+import {
+  type PassSnapshot,
+  preempt,
+  type Preempted,
+  preprocess,
+  type Preprocessed,
+} from '#shared/domain/queue/pass-stages.ts';
+import { NO_QUEUE_AMOUNTS, type QueueAmounts } from '#shared/domain/queue/queue.ts';
+import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
+import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
+import { withUnreported } from '#shared/domain/queue/queue-settings.ts';
+import type { Node } from '#shared/domain/snapshot/node-entry.ts';
+import { isManaged } from '#shared/kube/annotations/annotations.ts';
+import type { BelievedNodes } from './believed-nodes.ts';
+import { podCounter } from './counted-pods.ts';
+import { type NodeRoom, type NodeRoomInput, readNodeRoom } from './node-room.ts';
+import { type ReturnedShare, type Standing, UnplacedPods } from './unplaced-pods.ts';
+import { chargedQueue, type FindQueue, noteWanted, queueFinder, untracked } from './queue-finder.ts';
+import { isWaiting, type QueuedPod } from './queued-pod.ts';
+import { decideRollouts, type RolloutDecision } from './rollouts.ts';
+import type { QueuedPods } from './queued-pods.ts';
+
+/** What one look at the cluster comes to: that of the two stages, and what concerns no share. */
+export interface QueuePlan
+  extends
+    Pick<Preprocessed, 'shares' | 'used' | 'overused'>,
+    Pick<Preempted, 'floors' | 'question' | 'decision' | 'seeking' | 'allocation'> {
+  readonly directory: QueueDirectory;
+  readonly total: QueueAmounts;
+  /** What guarantees are compared with: what is declared, else what nodes have that take pods. */
+  readonly available: QueueAmounts;
+  /** What nodes report and is not believed yet. */
+  readonly doubts: readonly Because[];
+  /** What pods on nodes count for, by UID, where it is less than they request. */
+  readonly capped: NodeRoom['capped'];
+  /** What the queue root declares. */
+  readonly declared: QueueAmounts | undefined;
+  /** The pods that go in now, in order. */
+  readonly letIn: readonly WaitingPod[];
+  /** What keeps new pods of rollouts that stay, with the way out, by UID. */
+  readonly heldRollouts: RolloutDecision['kept'];
+  /** The pods that stay, those for which room is sought left aside. */
+  readonly held: readonly WaitingPod[];
+  /** Pods that were let in and have no node. */
+  readonly unplaced: readonly QueuedPod[];
+  /** Those of them, and of the waiting ones, that do not count for their queue, and why. */
+  readonly returned: readonly ReturnedShare[];
+  /** Gated pods of namespaces that are not managed (any longer): nothing holds them back. */
+  readonly released: readonly QueuedPod[];
+  /** Waiting pods without a queue, and why. */
+  readonly homeless: readonly HomelessPod[];
+  /** Queues that are to be made from a template, by name. */
+  readonly wantedQueues: ReadonlyMap<string, ChildOf>;
+  /** Names of the queues in which pods stand, waiting or let in. */
+  readonly occupied: ReadonlySet<string>;
+}
+
+export interface HomelessPod {
+  readonly pod: QueuedPod;
+  readonly because: Because;
+  /** Whether its queue is about to be made. */
+  readonly isExpected: boolean;
+}
+
+export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
+  readonly pods: Pick<QueuedPods, 'open' | 'placed' | 'outside' | 'amountsOf' | 'lost' | 'get' | 'ending' | 'values'>;
+  readonly now: Instant;
+  /** How far nodes are believed, across passes; without it they are. */
+  readonly believed?: BelievedNodes;
+  /** Judges the pods without a node across passes. */
+  readonly promises?: UnplacedPods;
+  /** Whether others are making room for a pod that was let in. */
+  readonly isRoomMade?: (uid: string) => boolean;
+  /** Why the API server takes no change of a waiting pod for now. */
+  readonly whyRefused?: (uid: string) => Because | undefined;
+  /** Whether the replacements of disrupted pods go in before others of the same priority. */
+  readonly replacements: 'First' | 'InTurn';
+  readonly snapshot: NodeRoomInput['snapshot'];
+  readonly directory: QueueDirectory;
+  /** What the queue root declares; `undefined` means what the nodes have. */
+  readonly capacity: QueueAmounts | undefined;
+}
+
+const PODS_PER_STEP = 500;
+/** Looking for a queue takes as long as so many other pods, where there are a thousand queues. */
+const PODS_PER_SEARCH = 250;
+
+/** Decides in two stages which pods go in now, and for which of them others have to make room. It changes nothing. */
+export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
+  const { directory, capacity: declared } = input;
+  const open = yield* input.pods.open();
+  const counted = podCounter(directory.tree);
+  const { believed, now } = input;
+  const believedOf = believed && ((node: Node) => believed.amountsOf(node, now));
+  const room = yield* readNodeRoom({ ...input, open, counted, believed: believedOf });
+  believed?.forgetOthers(now);
+  const sorted = yield* sortPods(input, open, room);
+  yield* sortUntracked(input, sorted);
+  const snapshot = passSnapshot(input, sorted, room);
+  const preprocessed = yield* preprocess(snapshot);
+  const { atOnce: letIn, ...preempted } = yield* preempt(snapshot, preprocessed);
+  const { released, homeless, unplaced, returned, wantedQueues, capped } = sorted;
+  const { question, decision } = preempted;
+  const isReturned = returnedAmong(returned);
+  const rollouts = yield* decideRollouts({ ...input, question, decision, isReturned });
+  const held = without(decision.held, rollouts.letIn);
+  return {
+    ...{ directory, declared, total: snapshot.total, released, homeless, unplaced, returned, wantedQueues, capped },
+    available: declared ?? room.possible,
+    doubts: believed?.doubts() ?? [],
+    ...{ shares: preprocessed.shares, used: preprocessed.used, overused: preprocessed.overused },
+    ...{
+      ...preempted,
+      letIn: [...letIn, ...rollouts.letIn],
+      held,
+      heldRollouts: rollouts.kept,
+      occupied: new Set(snapshot.requested.keys()),
+    },
+  };
+}
+
+function without(held: readonly WaitingPod[], entering: readonly WaitingPod[]): readonly WaitingPod[] {
+  if (entering.length === 0) return held;
+  const uids = new Set(entering.map(({ uid }) => uid));
+  return held.filter(({ uid }) => !uids.has(uid));
+}
+
+function returnedAmong(returned: readonly ReturnedShare[]): (uid: string) => boolean {
+  const uids = new Set(returned.map(({ pod }) => pod.uid));
+  return (uid) => uids.has(uid);
+}
+
+function passSnapshot(input: QueuePassInput, sorted: SortedPods, room: NodeRoom): PassSnapshot {
+  const { directory, reclaimBy, isReclaiming, capacity } = input;
+  const { admitted, used, requested, waiting } = sorted;
+  const reported = capacity === undefined ? room.reported : new Set(capacity.keys());
+  const total = withUnreported(directory.tree, capacity ?? room.total, reported);
+  const beyond = capacity === undefined ? room.beyond : NO_QUEUE_AMOUNTS;
+  const sums = { admitted: admitted.sums(), used: used.sums(), requested: requested.sums() };
+  return { tree: directory.tree, total, beyond, ...sums, waiting, reclaimBy, isReclaiming };
+}
+
+class SortedPods {
+  readonly waiting: WaitingPod[] = [];
+  readonly released: QueuedPod[] = [];
+  readonly homeless: HomelessPod[] = [];
+  readonly wantedQueues = new Map<string, ChildOf>();
+  readonly unplaced: QueuedPod[] = [];
+  readonly returned: ReturnedShare[] = [];
+  readonly standingOf: (pod: QueuedPod) => Standing;
+  readonly whyRefused: NonNullable<QueuePassInput['whyRefused']>;
+  readonly admitted = new AmountsByQueue();
+  readonly used = new AmountsByQueue();
+  /** Of all pods of the queue, waiting ones included. */
+  readonly requested = new AmountsByQueue();
+  readonly find: FindQueue;
+  readonly capped: NodeRoom['capped'];
+  readonly counted: (requests: QueueAmounts) => QueueAmounts;
+  #work = 0;
+
+  constructor(input: QueuePassInput, { capped }: NodeRoom) {
+    this.capped = capped;
+    this.counted = podCounter(input.directory.tree);
+    const find = queueFinder(input, () => void (this.#work += PODS_PER_SEARCH));
+    this.find = noteWanted(find, this.wantedQueues);
+    this.standingOf = (input.promises ?? new UnplacedPods()).inPass(input.snapshot, input.now, input.isRoomMade);
+    this.whyRefused = input.whyRefused ?? (() => undefined);
+  }
+
+  /** Counts a pod; whether so much was done that the pass should yield. */
+  isStepDone(): boolean {
+    this.#work += 1;
+    if (this.#work < PODS_PER_STEP) return false;
+    this.#work = 0;
+    return true;
+  }
+}
+
+function* sortPods(input: QueuePassInput, open: readonly QueuedPod[], room: NodeRoom): Steps<SortedPods> {
+  const { pods, snapshot, now, replacements } = input;
+  const sorted = new SortedPods(input, room);
+  for (const sums of [sorted.admitted, sorted.used, sorted.requested]) {
+    for (const placed of [pods.placed, room.released]) sums.addAll(placed, sorted.counted);
+  }
+  const isTurn = replacements === 'First' ? pods.lost.turns(now) : () => false;
+  for (const pod of open) {
+    if (sorted.isStepDone()) yield;
+    if (!isWaiting(pod)) charge(sorted, pod);
+    else if (!isManaged(snapshot.namespaces.get(pod.namespace))) sorted.released.push(pod);
+    else queue(sorted, pod, isTurn(pod));
+  }
+  return sorted;
+}
+
+/**
+ * A pod that was let in, or that never had the gate, takes room of its queue until it has ended, or until it has found no
+ * node for too long.
+ */
+function charge(sorted: SortedPods, pod: QueuedPod): void {
+  const { admitted, used, requested, unplaced, find, capped } = sorted;
+  if (pod.admitted !== undefined && !pod.isBound) unplaced.push(pod);
+  const name = chargedQueue(pod, find);
+  const standing = sorted.standingOf(pod);
+  if (standing.kind === 'Returned') {
+    sorted.returned.push({ pod, queue: name, because: standing.because });
+    return;
+  }
+  if (standing.kind === 'Again') {
+    wait(sorted, pod.asWaiting(name));
+    return;
+  }
+  const amounts = sorted.counted(capped.get(pod.uid) ?? pod.requests);
+  for (const sums of pod.isBound ? [admitted, requested, used] : [admitted, requested]) sums.add(name, amounts);
+}
+
+function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {
+  const { homeless, find } = sorted;
+  // It never runs.
+  if (pod.unplaced?.deletion !== undefined) return;
+  const found = find(pod);
+  if (found.kind === 'none') {
+    homeless.push({ pod, because: found.because, isExpected: found.child !== undefined });
+    return;
+  }
+  const refused = sorted.whyRefused(pod.uid);
+  if (refused !== undefined) {
+    sorted.returned.push({ pod, queue: found.name, because: refused });
+    return;
+  }
+  const waits = pod.asWaiting(found.name);
+  wait(sorted, goesFirst ? { ...waits, goesFirst } : waits);
+}
+
+function wait({ waiting, requested, counted }: SortedPods, pod: WaitingPod): void {
+  const requests = counted(pod.requests);
+  requested.add(pod.queue, requests);
+  waiting.push(requests === pod.requests ? pod : { ...pod, requests });
+}
+
+/** Pods on nodes that were there before their namespace was managed count for their queue; the others stand outside. */
+function* sortUntracked({ snapshot, pods }: QueuePassInput, sorted: SortedPods): Steps<void> {
+  for (const { pod } of pods.outside()) {
+    if (sorted.isStepDone()) yield;
+    if (!isManaged(snapshot.namespaces.get(pod.namespace))) continue;
+    const requests = sorted.counted(sorted.capped.get(pod.uid) ?? pods.amountsOf(pod));
+    chargeTo(sorted, chargedQueue(untracked(pod), sorted.find), requests);
+  }
+}
+
+function chargeTo({ admitted, used, requested }: SortedPods, name: string, requests: QueueAmounts): void {
+  for (const sums of [admitted, used, requested]) sums.add(name, requests);
+}

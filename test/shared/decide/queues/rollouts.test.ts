@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import { withWayOut } from '#shared/decide/queues/rollouts.ts';
+import { encodeAdmitted } from '#shared/api/admitted.ts';
+import { GATE, queueFor, queueWorld, type WatchedPod } from './queue-world.ts';
+
+const letIn = (plan: QueuePlan) => plan.letIn.map(({ name, against }) => [name, against]);
+const NOW_MS = 100_000;
+
+/** A pod of revision `hash` of a Deployment. */
+function podOf(name: string, hash: string, change: Partial<WatchedPod> = {}, deployment = 'web'): WatchedPod {
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${deployment}-${hash}`, uid: `rs-${hash}` };
+  return {
+    name,
+    labels: { 'pod-template-hash': hash },
+    owners: [{ ...owner, controller: true }],
+    ...change,
+  };
+}
+
+const RUNNING = { node: 'node-0', phase: 'Running', admittedTo: 'of-shop' } as const;
+
+/** A Deployment of three pods in a queue that may have three CPUs. */
+function world(max = 3, cpu = 1) {
+  const made = queueWorld([queueFor('shop', { max: { cpu: max } })]);
+  for (const name of ['old-1', 'old-2', 'old-3']) made.see(podOf(name, 'aaa', { ...RUNNING, cpu }));
+  return { ...made, at: (now = NOW_MS) => made.plan(true, 'Guarantees', { now }) };
+}
+
+const against = (name: string, hash: string, count: number, change: Partial<WatchedPod> = {}) =>
+  podOf(name, hash, { ...RUNNING, admittedAt: NOW_MS / 1_000, against: count, ...change });
+
+describe('a rollout in a full queue', () => {
+  test('goes on one pod at a time, and the next goes in only when the Deployment has as many pods as before', () => {
+    const { see, gone, at } = world();
+    see(podOf('new-1', 'bbb', { gates: [GATE] }));
+    see(podOf('new-2', 'bbb', { gates: [GATE], createdAt: 1 }));
+    expect(letIn(at())).toEqual([['shop/new-1', 3]]);
+    see(against('new-1', 'bbb', 3));
+    expect(letIn(at())).toEqual([]);
+    expect(at().heldRollouts.get('uid-new-2')).toContain('Deployment shop/web of queue of-shop has to finish');
+    gone('old-1');
+    expect(letIn(at())).toEqual([['shop/new-2', 3]]);
+  });
+
+  test('is undone the same way', () => {
+    const { see, at } = world();
+    see(podOf('new-1', 'bbb', { ...RUNNING, cpu: 1 }));
+    see(podOf('back', 'aaa', { gates: [GATE] }));
+    expect(letIn(at(NOW_MS))).toEqual([['shop/back', 4]]);
+  });
+
+  test('is no way to grow: neither by more pods of one revision nor by those of other owners', () => {
+    const { see, at } = world();
+    see(podOf('more', 'aaa', { gates: [GATE] }));
+    see(podOf('other', 'ccc', { gates: [GATE] }, 'api'));
+    see({ name: 'alone', gates: [GATE] });
+    see(podOf('named', 'bbb', { gates: [GATE], labels: {} }));
+    expect(letIn(at())).toEqual([]);
+  });
+
+  test('of several Deployments of a queue goes on in one at a time', () => {
+    const { see, at } = world(4);
+    see(podOf('api-old', 'ccc', RUNNING, 'api'));
+    see(podOf('api-new', 'ddd', { gates: [GATE] }, 'api'));
+    see(podOf('new-1', 'bbb', { gates: [GATE], createdAt: 1 }));
+    expect(letIn(at())).toEqual([['shop/api-new', 1]]);
+  });
+
+  test('with larger pods waits, and says the way out', () => {
+    const { see, at } = world();
+    see(podOf('new-1', 'bbb', { gates: [GATE], cpu: 2 }));
+    const plan = at();
+    expect(letIn(plan)).toEqual([]);
+    const because = { code: 'AtMaximum', text: 'waits', facts: {} };
+    expect(withWayOut(because, plan.heldRollouts, { uid: 'uid-new-1' }).text).toContain(
+      'raise the maximum of queue of-shop',
+    );
+  });
+
+  test('with larger pods goes on where they fit once the others are gone', () => {
+    const { see, at } = world(4);
+    see({ name: 'x', ...RUNNING, cpu: 0 });
+    see(podOf('new-1', 'bbb', { gates: [GATE], cpu: 2 }));
+    expect(letIn(at())).toEqual([['shop/new-1', 3]]);
+  });
+});
+
+describe('a queue above its maximum, as where a namespace is switched on', () => {
+  test('keeps as many pods of a Deployment as it had, while they are replaced', () => {
+    const { see, gone, at } = world(1);
+    see(podOf('old-1', 'aaa', { ...RUNNING, deletionAt: 130 }));
+    see(podOf('new-1', 'bbb', { gates: [GATE] }));
+    see(podOf('new-2', 'bbb', { gates: [GATE], createdAt: 1 }));
+    expect(letIn(at())).toEqual([['shop/new-1', 3]]);
+    see(against('new-1', 'bbb', 3));
+    for (const name of ['old-1', 'old-2', 'old-3']) gone(name);
+    expect(letIn(at())).toEqual([['shop/new-2', 3]]);
+    expect(letIn(at(NOW_MS + 900_000))).toEqual([]);
+  });
+
+  test('a pod that is evicted to make room is not replaced like that', () => {
+    const { see, at } = world(2);
+    see(podOf('old-1', 'aaa', { ...RUNNING, deletionAt: 130, isDisrupted: true }));
+    see(podOf('again', 'aaa', { gates: [GATE] }));
+    expect(letIn(at())).toEqual([]);
+  });
+
+  test('counts pods that ran before the namespace was managed', () => {
+    const made = queueWorld([queueFor('late', { max: { cpu: 1 } })]);
+    for (const name of ['a', 'b'])
+      made.see(podOf(name, 'aaa', { namespace: 'late', node: 'node-0', phase: 'Running' }));
+    made.manage('late', { team: 'late', 'plimsoll.dev/queues': 'managed' });
+    made.see(podOf('new', 'bbb', { namespace: 'late', gates: [GATE] }));
+    expect(letIn(made.plan(true))).toEqual([['late/new', 2]]);
+  });
+});
+
+test('the mark says how many pods the Deployment had', () => {
+  const facts = { queue: 'q', application: 'a', mayPreempt: true, mayBePreempted: true, at: 0, decision: 'd' };
+  expect(JSON.parse(encodeAdmitted({ ...facts, against: 3 }))).toMatchObject({ against: 3 });
+});
