@@ -58,8 +58,15 @@ export function inWhoseStead<H extends HeldTaking>(
   const earlier = held.filter(
     (each) => goesFirst(each, candidate) && !(each.priority >= candidate.priority && isCleared(each, scene.lost)),
   );
-  const goesAnyway = causedLoss(candidate, scene.lost) && mayPrecede(candidate, earlier, scene);
+  const goesAnyway =
+    (causedLoss(candidate, scene.lost) && mayPrecede(candidate, earlier, scene)) ||
+    (scene.isLastChance && tookMost(candidate, earlier));
   return goesAnyway ? undefined : earlier[0];
+}
+
+/** Whether it took more in the last seconds than each of the others, of a loss that several pods share. */
+function tookMost({ growth: [taken = 0] }: Taking, others: readonly HeldTaking[]): boolean {
+  return others.every(({ growth: [each = 0] }) => taken - Math.max(0, each) >= LEAST_GROWTH);
 }
 
 /** Whether the pod that took the memory goes before others that the kubelet would evict first. */

@@ -127,9 +127,12 @@ function grewAsMuch(pod: LivePod, other: LivePod): boolean {
   return isAsFast || isReplacement(pod) || (grown > 0 && grown >= other.usedMiB - other.spec.startMiB);
 }
 
-/** What nobody measures, or reads, counts in the windows of the agent after the kernel has killed it. */
-function isMissed({ usedMiB, bornMs }: LivePod, node: LawNode): boolean {
-  return usedMiB > 0 || (bornMs > 0 && isRecent(bornMs, node));
+/**
+ * What nobody measures, or reads, may take the memory until its object is gone, and counts in the windows of the agent
+ * after the kernel has killed it.
+ */
+function isMissed({ uid, bornMs }: LivePod, node: LawNode): boolean {
+  return node.find(uid) !== undefined || (bornMs > 0 && isRecent(bornMs, node));
 }
 
 function isUnknown({ spec, isEvictedByKubelet }: LivePod): boolean {

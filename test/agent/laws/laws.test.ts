@@ -24,6 +24,8 @@ describe('a node with the agent beside the kubelet and the kernel', () => {
   test.each([
     ['comes back at once does not keep the kubelet from the pod that grows', 20_442_079],
     ['grows is asked once the API server answers, although an earlier request hangs', 20_483_027],
+    ['takes more than a less important one that stays is asked before the kernel kills', 70_008_077],
+    ['cannot be read may be the cause until its object is gone', 70_012_068],
   ])('a pod that %s', async (_, seed) => {
     expect((await hunt(seed, 1)).findings).toEqual(new Map());
   });

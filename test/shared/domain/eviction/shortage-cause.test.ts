@@ -70,6 +70,26 @@ describe('a pod above its request goes in the stead of one that stays', () => {
       'in the last chance that one grew in the last seconds',
       { hog: { growth: mib([60, 0, 0]) }, candidate: { growth: mib([50, 500, 500]) }, scene: { isLastChance: true } },
     ],
+    [
+      'three share the loss, and memory is not nearly gone',
+      { hog: { priority: -1, growth: mib([20]) }, candidate: { growth: mib([38]) }, scene: NODE_LOST },
+    ],
+    [
+      'in the last chance it took hardly more in the last seconds',
+      {
+        hog: { priority: -1, growth: mib([20]) },
+        candidate: { growth: mib([27]) },
+        scene: { ...NODE_LOST, isLastChance: true },
+      },
+    ],
+    [
+      'in the last chance neither took anything in the last seconds',
+      {
+        hog: { priority: -1, growth: mib([-20]) },
+        candidate: { growth: mib([1]) },
+        scene: { ...NODE_LOST, isLastChance: true },
+      },
+    ],
   ])('if %s', (_, given) => {
     expect(isInStead(given)).toBe(true);
   });
@@ -113,6 +133,14 @@ describe('a pod above its request goes in nobody’s stead', () => {
       {
         hog: { growth: mib([0, 900, 900]) },
         candidate: { priority: 1000, growth: mib([90, 90, 90]) },
+        scene: { ...NODE_LOST, isLastChance: true },
+      },
+    ],
+    [
+      'in the last chance three share the loss, and it took more than the one that stays',
+      {
+        hog: { priority: -1, growth: mib([20]) },
+        candidate: { growth: mib([38]) },
         scene: { ...NODE_LOST, isLastChance: true },
       },
     ],
