@@ -5,11 +5,11 @@
  * times slower than a real one and cannot fill 1 GB/s: `mebibytesPerSecond` is what it did, and delays compare the two
  * with one another, not with other machines. JSON on stdout; RUNS, RATES and THRESHOLDS as for agent-race.
  */
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import { findGuestTools, neededTools, pathOf } from '#test/cluster/guest/image/find-guest-tools.ts';
 import { runInGuest } from '#test/cluster/guest/run/run-in-guest.ts';
 import { environment } from './support/environment.ts';
 
-const HOUR_MS = 3_600_000;
 /** Slightly above the thresholds, because the guest is slow to fill it. */
 const MEMORY_MIB = 1536;
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#shared/domain/base/durations.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { certificateValidity } from '#shared/http/certificates.ts';
 import { WEBHOOK_CONFIGURATION, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
@@ -23,7 +24,6 @@ import {
   judgesOwnPods,
 } from './messages.ts';
 
-const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;
 
 /** Whether the kinds are defined. */

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import { isInWindow } from '#shared/domain/rescheduling/policy.ts';
@@ -139,7 +140,6 @@ function periodMs({ policy }: StoredPolicy): number {
   return policy.schedule.periodSeconds * 1_000;
 }
 
-const MINUTE_MS = 60_000;
 const WEEK_MINUTES = 7 * 1_440;
 /** 1970-01-01 was a Thursday. */
 const FIRST_DAY_MINUTES = 4 * 1_440;

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import { finish } from '#shared/domain/base/steps.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
@@ -20,8 +21,6 @@ import { buildNode, buildPod, type PodFields } from './cluster.ts';
 
 /** Noon of some day; pods that say nothing else started an hour before. */
 export const NOON = 1_790_000_000_000;
-const HOUR_MS = 3_600_000;
-
 /** Nodes of one size, one of them with devices. */
 export const SIZE = { cpu: '10', memory: '20Gi' };
 export const GPU = 'example.com/gpu';

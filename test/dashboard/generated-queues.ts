@@ -1,6 +1,5 @@
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-
-const MINUTE_MS = 60_000;
 
 /** Three teams below the root: one that waits, one that has lent its guarantee, one that a budget keeps from its share. */
 export function generatedQueues(now: number): readonly KubeObject[] {

@@ -1,6 +1,5 @@
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-
-const MINUTE_MS = 60_000;
 
 /** Two preemptions: one within team-1, one by a pod of another namespace than its victim's. */
 export function generatedRecords(now: number): readonly KubeObject[] {

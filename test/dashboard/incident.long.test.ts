@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#shared/domain/base/durations.ts';
 import { createLiveObjects, type LiveObjects } from '#dashboard/live-objects.ts';
 import { type Clock, systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
@@ -8,9 +9,6 @@ import { untilAnswer } from '#test/build/waiting.ts';
 import { seededJitter } from '#test/fakes/jitter.ts';
 import { BROWSER_TIMEOUT_MS, hasBrowser, openPages, type Pages, type Visit } from './pages.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 /** 03:12 in Berlin. */
 const SPIKE = Date.parse('2026-11-21T02:12:00Z');
 const EVICTED = SPIKE + 2 * SECOND_MS;

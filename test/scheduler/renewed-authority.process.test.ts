@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import { type CertificatePair, createAuthority } from '#shared/http/certificates.ts';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
@@ -14,7 +15,6 @@ import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts
 import { type SchedulerProcess, startSchedulerProcess } from './scheduler-process.ts';
 
 const TIMEOUT_MS = 60_000;
-const HOUR_MS = 3_600_000;
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const OWNER = { kind: 'ReplicaSet', name: 'web' };
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#shared/domain/base/durations.ts';
 import {
   certificateValidity,
   createAuthority,
@@ -108,7 +109,6 @@ export interface SelfSignedOptions {
   readonly isRegistered: boolean;
 }
 
-const DAY_MS = 86_400_000;
 /** How often another replica may write first before we wait for the next load. */
 const ATTEMPTS = 3;
 

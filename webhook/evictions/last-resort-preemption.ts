@@ -21,7 +21,7 @@ export interface OptedOutVictim {
 const MAX_PODS = 500;
 const MAX_DAEMON_SETS = 100;
 const MAX_BYTES = 32 * 1024 * 1024;
-const MAX_MS_LENGTH = 10_000;
+const TIMEOUT_MS = 10_000;
 const readPod = decodeWith(decodePod);
 
 /**
@@ -89,11 +89,7 @@ async function existing(
 }
 
 async function doesExist(client: KubeClient, { namespace, name, uid }: Claim, signal: AbortSignal): Promise<boolean> {
-  const found = await getObject(
-    client,
-    { resource: DAEMON_SETS, namespace, name },
-    { signal, timeoutMs: MAX_MS_LENGTH },
-  );
+  const found = await getObject(client, { resource: DAEMON_SETS, namespace, name }, { signal, timeoutMs: TIMEOUT_MS });
   if (found.kind === 'notFound') return false;
   return expectOk(found, `read DaemonSet "${namespace}/${name}"`).metadata.uid === uid;
 }
@@ -104,7 +100,7 @@ async function askOfPods<T>(
   selection: Pick<SomeOptions, 'fieldSelector' | 'signal'>,
   judge: (pod: Pod) => T,
 ): Promise<readonly T[]> {
-  const options = { ...selection, limit: MAX_PODS, mostBytes: MAX_BYTES, timeoutMs: MAX_MS_LENGTH };
+  const options = { ...selection, limit: MAX_PODS, mostBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS };
   const page = await readSome(client, { resource: PODS }, options, (json) => judge(readPod(parseItem(json))));
   if (page.kind !== 'page') throw new Error(ERRORS.list(PODS.plural, page.message));
   if (page.isCut || page.continueToken !== undefined)

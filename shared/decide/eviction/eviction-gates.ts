@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { type Instant, ownerOf } from '#shared/domain/pod/pod.ts';
 import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
@@ -200,7 +201,6 @@ function mostStuck({ isKubeletSilent, isKubeletReady }: KubeletContact, stage: S
   return isKubeletReady && stage === 'severe' ? Infinity : MAX_STUCK[stage];
 }
 
-const HOUR_MS = 3_600_000;
 const OWNER_LIMIT = 'OwnerLimit';
 
 /** Input of the owner limit. */

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import {
   type Account,
@@ -47,7 +48,6 @@ export type CountOutcome =
       readonly filledBy: Account;
     };
 
-const MINUTE_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
 
 type ExceededWindow = Extract<CountOutcome, { kind: 'exceeded' }>;

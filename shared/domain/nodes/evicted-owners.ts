@@ -1,3 +1,4 @@
+import { SECOND_MS } from '#shared/domain/base/durations.ts';
 import { type Instant, MAX_SKEW_MS, ownerId, type OwnerKey } from '#shared/domain/pod/pod.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
 
@@ -27,8 +28,6 @@ export interface EvictedOwner {
 export const REMOVING_OUTCOMES: readonly string[] = ['evicted', 'foundEnding'];
 /** Several pods of an owner evicted in one shortage count as one round, unless one of them came back. */
 const ONE_ROUND_MS = 30_000;
-const SECOND_MS = 1_000;
-
 /**
  * The owners with evictions in the window that ends now, in the order of their names. An agent's clock may be up to a
  * minute ahead. Mirror pods, whose owner is the Node, are left out: nothing schedules them.

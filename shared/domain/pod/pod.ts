@@ -204,14 +204,14 @@ export function isBound({ spec }: { readonly spec: Pick<PodSpec, 'nodeName'> }):
   return (spec.nodeName ?? '') !== '';
 }
 
-const REASONS = /^(?:OutOf.+|NodeAffinity|NodePorts|NodeName|TaintToleration|UnexpectedAdmissionError)$/;
+const REFUSALS = /^(?:OutOf.+|NodeAffinity|NodePorts|NodeName|TaintToleration|UnexpectedAdmissionError)$/;
 
 /**
  * Whether this reason (in the pod's status and in the Event) means that a kubelet refused the pod: a scheduler bound it
  * to a node that had changed, or whose room another scheduler had used. `pkg/kubelet/lifecycle/predicate.go`.
  */
 export function isKubeletRefusal(reason: string): boolean {
-  return REASONS.test(reason);
+  return REFUSALS.test(reason);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
@@ -113,7 +114,6 @@ function guaranteedInAll({ queues, parents }: QueueTree, type: string): Whole {
   return ofChildren[0] as Whole;
 }
 
-const MINUTE_MS = 60_000;
 /** When a waiting pod is notified of the reason: at once, then after these times. */
 const ANNOUNCED_AFTER_MS: readonly number[] = [0, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS];
 

@@ -1,3 +1,4 @@
+import { HOUR_MS, SECOND_MS } from '#shared/domain/base/durations.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { nodeOf, type PassCluster, type PassNode } from './pass-cluster.ts';
@@ -9,7 +10,6 @@ import type { PolicyKind } from './policy.ts';
  * stop.
  */
 
-const HOUR_MS = 3_600_000;
 /** How long an owner is left alone, and how long a move is remembered. */
 export const STOP_MS = 24 * HOUR_MS;
 /** Maximum number of remembered moves per owner, and of owners: the newest ones. */
@@ -153,8 +153,6 @@ function judgedAnew(move: PastMove, { isFailing, pods }: MoveResolution): PastMo
   if (placed === undefined || !isFailing(placed)) return move;
   return { ...move, replacement: { ...replacement, reached: 0 } };
 }
-
-const SECOND_MS = 1_000;
 
 /** The oldest pod of the owner that started after the move. Times in the API are whole seconds. */
 function replacementOf({ at }: PastMove, { cluster, pods }: MoveResolution, taken: ReadonlySet<string>) {

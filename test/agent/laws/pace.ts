@@ -1,7 +1,7 @@
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import type { Eviction } from '#shared/decide/eviction/eviction.ts';
 import type { LawNode } from './node.ts';
 
-const MINUTE_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
 /** The kubelet evicts one pod in each of its periods of ten seconds. */
 const KUBELET_PER_MINUTE = 6;

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import type { SoakNode, SoakPod } from './soak-node.ts';
 
 export type Random = () => number;
@@ -13,8 +14,6 @@ export interface Episode {
 }
 
 type Start = (node: SoakNode, culprit: SoakPod, random: Random) => Partial<Episode>;
-
-const MINUTE_MS = 60_000;
 
 function between(random: Random, least: number, most: number): number {
   return least + random() * (most - least);

@@ -1,3 +1,4 @@
+import { SECOND_MS } from '#shared/domain/base/durations.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { Eviction } from '#shared/decide/eviction/eviction.ts';
 import { MIB } from '#test/agent/node-scene.ts';
@@ -8,7 +9,6 @@ const HARD_MIB = 250;
 const SOFT_MIB = CAPACITY_MIB * 0.05;
 const STALL_MIB = CAPACITY_MIB * 0.1;
 const GRACE_MS = 30_000;
-const SECOND_MS = 1000;
 /** Time between two passes far from every threshold, and the pass that observes the end of a relief. */
 const LOOK_MS = 1100;
 const CRITICAL = 2_000_000_000;

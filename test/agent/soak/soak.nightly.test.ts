@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { HOUR_MS, MINUTE_MS } from '#shared/domain/base/durations.ts';
 import type { AttemptOutcome } from '#shared/decide/eviction/apply-outcome.ts';
 import type { Eviction } from '#shared/decide/eviction/eviction.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
@@ -10,10 +11,7 @@ import { brokenLaws, MemoryRecord } from './soak-laws.ts';
 import { SoakNode, type SoakPod } from './soak-node.ts';
 
 const SEED = 20_261_122;
-const HOUR_MS = 3_600_000;
 const STEP_MS = 100;
-const MINUTE_MS = 60_000;
-
 /** The protected ones would go first: lower priority than all others, above their requests. */
 const PODS: readonly NodePod[] = [
   { name: 'dns', namespace: 'kube-system', priority: -20, requests: { memory: '100Mi' }, usageMiB: 190 },

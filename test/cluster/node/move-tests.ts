@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import {
@@ -18,7 +19,6 @@ import {
 import { NODE_NAME } from './node-place.ts';
 
 const NODE_POLICY = `/apis/plimsoll.dev/v1alpha1/nodepressurepolicies/${NODE_NAME}`;
-const HOUR_MS = 3_600_000;
 /** Pods are moved five minutes after their start, and by usage after three passes. */
 const MOVED_WITHIN_SECONDS = 400;
 const STALLED_WITHIN_SECONDS = 150;

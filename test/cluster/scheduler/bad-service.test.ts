@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import { textAt } from '#test/contract/harness.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
@@ -10,7 +11,6 @@ import { PATIENCE_MS } from './removal-scene.ts';
 import { reschedulingScene } from './rescheduling-scene.ts';
 
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
-const HOUR_MS = 3_600_000;
 const why = whyNoOwnCluster(process.env);
 
 /** On node-0 pods of `killed` are killed for memory, and those of `web` wait for cpu; elsewhere both work. */

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { accountKubeconfig } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
@@ -19,8 +20,6 @@ const KUBELET_MS = 250;
 /** Each time all pods are listed, of which there are hundreds. */
 const ENDED_MS = 1_000;
 const AT_ONCE = 16;
-const HOUR_MS = 3_600_000;
-
 export interface SeenPod {
   readonly name: string;
   readonly uid: string;

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#shared/domain/base/durations.ts';
 import { type History, newerThan, NO_HISTORY, withReading } from '#dashboard/views/history.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const START = Date.parse('2026-11-21T03:00:00Z');
 
 /** Readings of one signal, in this order: `[milliseconds after the last one, used share]`. */

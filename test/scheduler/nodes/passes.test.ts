@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
@@ -14,7 +15,6 @@ import { type ManualClock, manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
 
 const DONE: Outcome<unknown> = { kind: 'ok', object: { metadata: {} }, warnings: [] };
-const HOUR_MS = 3_600_000;
 const RUNNING = new AbortController().signal;
 
 describe('the passes over nodes', () => {

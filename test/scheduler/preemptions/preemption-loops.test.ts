@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import { loopsSchema, createPreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
 import { buildPod } from '#test/build/cluster.ts';
 import { type ManualClock, manualClock } from '#test/fakes/manual-clock.ts';
 
-const HOUR_MS = 3_600_000;
 const ENFORCE = { mode: 'Enforce' } as const;
 const ofOwner = (name: string) => ({
   ...buildPod({ name: `${name}-1` }),

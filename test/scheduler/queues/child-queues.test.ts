@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import { createLog } from '#shared/runtime/log.ts';
@@ -11,7 +12,6 @@ import { manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
 import { GATE, queueFor, queueWorld } from '#test/shared/decide/queues/queue-world.ts';
 
-const HOUR_MS = 3_600_000;
 const OK: Outcome<unknown> = { kind: 'ok', object: { metadata: { name: 'x' } }, warnings: [] };
 const TEAMS = withUid(queueFor('shop', { childTemplate: { weight: 2, max: { cpu: 3 } } }, 'teams'));
 

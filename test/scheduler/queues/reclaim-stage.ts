@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { KubeRequest } from '#shared/kube/client/connection.ts';
@@ -10,7 +11,6 @@ import { manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
 import { GATE, type NodeSizes, queueFor, queueWorld, type WatchedPod } from '#test/shared/decide/queues/queue-world.ts';
 
-const HOUR_MS = 3_600_000;
 /** When every stage begins, in the seconds of its pods. */
 export const HOUR = 3_600;
 export const OK: Outcome<unknown> = { kind: 'ok', object: { metadata: { name: 'x' } }, warnings: [] };

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { at, textAt } from '#test/contract/harness.ts';
@@ -7,7 +8,6 @@ import { processScene } from '#test/scheduler/process-scene.ts';
 const TIMEOUT_MS = 60_000;
 /** Longer than the period of a policy: its first pass may come before the watch shows the pods. */
 const PATIENCE_MS = 45_000;
-const HOUR_MS = 3_600_000;
 const PODS = '/api/v1/namespaces/default/pods';
 const PLIMSOLL = '/apis/plimsoll.dev/v1alpha1';
 const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off'];

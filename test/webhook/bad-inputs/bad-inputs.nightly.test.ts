@@ -1,5 +1,6 @@
 import { Agent, request as httpsRequest } from 'node:https';
 import { expect, test } from 'vitest';
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import { apiDouble } from '#test/fakes/api-double.ts';
 import { randomSource, type RandomSource } from '#test/fakes/random-source.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
@@ -55,8 +56,6 @@ interface Answer {
 
 /** Sent at once; together they may take no more than each alone may, so that each is held to it. */
 const BATCH = 10;
-const HOUR_MS = 3_600_000;
-
 /** Without a limit of its own: a connection whose body is not read to its end lingers for seconds after its answer. */
 const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import { isRelistDue, type EpochTimes } from '#webhook/quota/pod-list.ts';
-
-const MINUTE_MS = 60_000;
 
 function times(more: Partial<EpochTimes>): EpochTimes {
   return { now: 0, begunAt: 0, listMs: 1_000, awaitedSince: undefined, ...more };

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#shared/domain/base/durations.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { secretAuthorityStore, type AuthorityStore } from '#webhook/certificates/authority-store.ts';
@@ -6,8 +7,6 @@ import {
   type ServingCertificate,
   selfSignedCertificates,
 } from '#webhook/certificates/certificate-source.ts';
-
-const DAY_MS = 86_400_000;
 
 /** A source whose every load is that of a replica which has just started. */
 export interface RestartedReplicas extends CertificateSource {

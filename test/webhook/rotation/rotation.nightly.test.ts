@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import { createClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
@@ -17,8 +18,6 @@ const OVERLAP_SECONDS = 2;
 /** An API server may act on what it read this long ago; well below the overlap, for this machine may be busy. */
 const CALLERS_LAG_MS = 500;
 const LEAF_EVERY_MS = 50;
-const HOUR_MS = 3_600_000;
-
 /** Every bundle that was registered, so that a caller can act on one that it read a while ago. */
 function bundleHistory(api: ApiDouble) {
   const bundles: { readonly pem: string; readonly since: number }[] = [];

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '#shared/domain/base/durations.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
@@ -151,10 +152,7 @@ export interface PastEviction {
   readonly resource: StarvedResource;
 }
 
-const MINUTE_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
-const HOUR_MS = 3_600_000;
-
 /** Drops evictions that no window covers any more. */
 export function recentEvictions(past: readonly PastEviction[], now: Instant): readonly PastEviction[] {
   return past.filter(({ at }) => now - at < HOUR_MS);

@@ -3,6 +3,7 @@
  * Each round has an agent of its own, as the limits that hold without a policy let four pods go in ten minutes.
  * PLIMSOLL_SOAK_EPISODES and PLIMSOLL_SOAK_SEED in the environment. Prints what happened, as JSON.
  */
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import { warmCompileCache } from '#test/agent/agent-process.ts';
 import { type RandomSource, randomSource } from '#test/fakes/random-source.ts';
 import { openGuestMemory } from '#test/cluster/guest/memory/guest-memory.ts';
@@ -21,8 +22,6 @@ export interface SoakReport {
 const COSTLY_PER_ROUND = 4;
 const HARMLESS_PER_ROUND = 3;
 const BY_KUBELET = { mode: 'Enforce', memoryFigure: 'Kubelet', evictionHard: { 'memory.available': '250Mi' } };
-const MINUTE_MS = 60_000;
-
 const count = Number(process.env['PLIMSOLL_SOAK_EPISODES']);
 const seed = Number(process.env['PLIMSOLL_SOAK_SEED']);
 const random = randomSource(seed);

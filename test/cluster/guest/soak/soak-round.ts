@@ -1,3 +1,4 @@
+import { MINUTE_MS, SECOND_MS } from '#shared/domain/base/durations.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { type GuestMemory, leastUntil } from '#test/cluster/guest/memory/guest-memory.ts';
 import { EPISODE_KINDS, type EpisodeKind } from './soak-episodes.ts';
@@ -42,8 +43,6 @@ const SETTLE_MS = 1500;
 const CALM_MS = 10_000;
 /** What a pod leaves behind for a while in slab and page tables. */
 const SPARE_MIB = 80;
-const SECOND_MS = 1000;
-const MINUTE_MS = 60_000;
 /** `perMinute` of the limits that hold without a policy. */
 const PER_MINUTE = 2;
 const MAX_UNTIL_END_MS = 200;

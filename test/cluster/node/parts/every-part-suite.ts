@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
@@ -34,7 +35,6 @@ const PARTS = [
 ];
 const TENANTS = new URL('./tenants.yaml', import.meta.url);
 const OURS = '/apis/plimsoll.dev/v1alpha1';
-const MINUTE_MS = 60_000;
 const READY_MS = 180_000;
 const PROMISED_MS = 60_000;
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import { finish } from '#shared/domain/base/steps.ts';
 import { usedBy } from '#shared/domain/queue/usage.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
@@ -8,7 +9,6 @@ import { putNode } from '#shared/domain/snapshot/create-snapshot.ts';
 import { buildNode } from '#test/build/cluster.ts';
 import { GATE, queueFor, queueWorld, type WatchedPod } from './queue-world.ts';
 
-const MINUTE_MS = 60_000;
 const letIn = (plan: QueuePlan) => plan.letIn.map(({ name }) => name);
 const returned = (plan: QueuePlan) => plan.returned.map(({ pod, because }) => [pod.name, because.code]);
 const counted = (plan: QueuePlan) =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import type { Debit } from '#shared/domain/disruption/account.ts';
 import type { DefaultLimit, DisruptionLimit, LimitsOfNamespace } from '#shared/domain/disruption/disruption-limit.ts';
 import type { Component } from '#shared/domain/disruption/limit-rule.ts';
@@ -8,7 +9,6 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { buildNode, selectorOf } from '#test/build/cluster.ts';
 import { codeOf, movesOf, NOON, passOn, replica } from '#test/build/rescheduling.ts';
 
-const HOUR_MS = 3_600_000;
 const NODES = ['a', 'b'].map((name) => buildNode({ name, allocatable: { cpu: '10', memory: '20Gi' } }));
 const PODS = Array.from({ length: 9 }, (_, n) => replica({ name: `p${n}`, node: 'a', owner: `o${n % 3}` }));
 const TWO_AN_HOUR = [{ max: { value: 2, isPercent: false }, windowMs: HOUR_MS }];

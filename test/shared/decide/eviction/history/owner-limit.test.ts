@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import { createReporter } from '#agent/report/reporter.ts';
 import { type AgentState, FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
 import { decide, type PassResult } from '#shared/decide/eviction/decide.ts';
@@ -11,7 +12,6 @@ import { REASONS } from '#shared/decide/eviction/messages.ts';
 import { EVENTS } from '#agent/messages.ts';
 
 const LEAKING = 'default/ReplicaSet/leaking';
-const HOUR_MS = 3_600_000;
 const NOW = 2 * HOUR_MS;
 const leaking: NodePod = { name: 'leaking-1', owner: 'leaking', requests: { memory: '100Mi' }, usageMiB: 500 };
 const above: NodePod = { name: 'above', owner: 'above', requests: { memory: '100Mi' }, usageMiB: 150 };

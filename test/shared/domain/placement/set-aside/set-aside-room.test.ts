@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import {
   type IdleFor,
@@ -12,7 +13,6 @@ import { buildNode, buildPod, type PodFields } from '#test/build/cluster.ts';
 import { DAEMON_SETS, daemonSetPod } from '#test/build/daemon-set-pod.ts';
 
 const NOW = 10_000_000;
-const MINUTE_MS = 60_000;
 const NODES = ['n0', 'n1'].map((name) => buildNode({ name, allocatable: { cpu: '10', pods: '5' } }));
 const UP_TO_MINUTE: IdleFor = () => MINUTE_MS;
 const LONGER: IdleFor = () => MINUTE_MS + 1;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
@@ -8,8 +9,6 @@ import { finish } from '#shared/domain/base/steps.ts';
 import { buildNode } from '#test/build/cluster.ts';
 import { MOVE_RULES, NOON, replica, UNDERUSED } from '#test/build/rescheduling.ts';
 import { buildPressure } from '#test/build/node-pressure.ts';
-
-const MINUTE_MS = 60_000;
 
 /** A pod that the kubelet of node `a` did not run. */
 function refused(name: string, reason = 'OutOfcpu', changes: Partial<Pod['status']> = {}): Pod {
