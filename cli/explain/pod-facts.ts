@@ -11,7 +11,8 @@ import { explainHeldRoom } from '#shared/domain/preemption/explain/explain-stuck
 import { prefilter } from '#shared/domain/placement/trial/prefilter-state.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { KEPT_BY_QUEUES } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
-import { evictionRules } from '#shared/decide/simulation/eviction-order.ts';
+import { evictionRules } from '#shared/decide/eviction/ranking/rank-node.ts';
+import { namespaceStates } from '#shared/decide/simulation/agent-answer.ts';
 import { nominatedSince, placementOf } from '#cli/cluster/placement.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
 import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
@@ -142,7 +143,7 @@ function evictionText(model: ClusterModel, pod: Pod): string {
   const selection = selectionFor(model, pod);
   const protection =
     selection.kind === 'selected' ? protectionByPolicy(selection.policy.policy) : PROTECTION_WITHOUT_POLICY;
-  return protectionOf(pod, evictionRules(protection, model.namespaces))?.text ?? NOT_PROTECTED;
+  return protectionOf(pod, evictionRules(protection, namespaceStates(model.namespaces)))?.text ?? NOT_PROTECTED;
 }
 
 function preemptionText({ classes }: ClusterModel, pod: Pod): string {

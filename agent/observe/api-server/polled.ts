@@ -5,7 +5,7 @@ import { NAMESPACES } from '#shared/kube/resource.ts';
 import { LABEL_IGNORE } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { PassResult } from '#shared/decide/eviction/decide.ts';
-import { isSilent, type NamespaceState } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
+import { isSilent, type NamespaceState, stateByLabel } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 
 /** Whether namespaces have opted out, read on demand: the agent watches nothing cluster-wide. */
 export interface NamespaceLabels {
@@ -27,7 +27,7 @@ interface AskedNamespace {
 
 /** The state that a namespace's labels select. */
 export function namespaceState({ metadata }: KubeObject): NamespaceState {
-  return metadata.labels?.[LABEL_IGNORE] === 'true' ? 'ignored' : 'open';
+  return stateByLabel(metadata.labels?.[LABEL_IGNORE]);
 }
 
 export function createNamespaceLabels(client: KubeClient, clock: Pick<Clock, 'monotonic'>): NamespaceLabels {

@@ -196,15 +196,36 @@ export function eligiblePods(
   trigger: PressureTrigger | undefined,
   input: PlanInput,
 ): readonly Candidate[] {
+  return judgePods(context, trigger, input)
+    .filter(({ because }) => because === undefined)
+    .map(({ candidate }) => candidate);
+}
+
+/** A ranked pod, and why it may not be evicted. */
+export interface JudgedPod {
+  readonly candidate: Candidate;
+  readonly because: Because | undefined;
+}
+
+/** All candidates in ranking order; a pod that is only ranked after another one may be evicted. */
+export function judgePods(
+  context: RankingContext,
+  trigger: PressureTrigger | undefined,
+  input: PlanInput,
+): readonly JudgedPod[] {
   const { snapshot, policy } = input;
   const reasonAgainst = ineligibility(context, snapshot, policy);
   const ranked = rankNode(context, snapshot, policy);
   const ranking = { ranked, reasonAgainst, context, snapshot, policy };
   const [isSafe, inVain] = [safeWithinRequest(ranking), returnedInVain(ranking)];
   const inStead = trigger === undefined ? () => undefined : heldCause(causeQuery(ranking, trigger, input));
-  const isHeld = (candidate: Candidate): boolean =>
-    inVain(candidate) !== undefined || heldPodIn(isSafe(candidate) ?? inStead(candidate)) !== undefined;
-  return ranked.filter((candidate) => reasonAgainst(candidate) === undefined && !isHeld(candidate));
+  const whyHeld = (candidate: Candidate): Because | undefined => {
+    const because = isSafe(candidate) ?? inStead(candidate);
+    return heldPodIn(because) === undefined ? undefined : because;
+  };
+  return ranked.map((candidate) => {
+    return { candidate, because: reasonAgainst(candidate) ?? inVain(candidate) ?? whyHeld(candidate) };
+  });
 }
 
 /** What decides in whose stead a pod would go. */

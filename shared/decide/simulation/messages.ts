@@ -1,4 +1,4 @@
-import { reason, type Because } from '#shared/domain/base/because.ts';
+import { reason } from '#shared/domain/base/because.ts';
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 
 /** Every sentence of a simulation, on the command line and in the dashboard, to be read from top to bottom. */
@@ -96,82 +96,6 @@ export const PRESSURE = {
 
 export const NO_ELIGIBLE_POD = 'no pod of the node may be evicted';
 export const LIMITS_ALLOW_NONE = 'the limits of the policy allow no eviction';
-
-export const NO_STATISTICS = reason('NoStatistics', () => 'the pod has no statistics')({});
-
-const ABOVE_REQUEST_HELD = reason(
-  'AboveRequestHeld',
-  (f: { readonly pod: string; readonly why: string }) =>
-    `the pod keeps to its request, and ${f.pod}, which may exceed its own, stays: ${f.why}`,
-);
-
-export const TOO_SMALL = reason('TooSmall', () => 'the pod uses too little to help')({});
-
-const ABOVE_REQUEST_FIRST = reason(
-  'AboveRequestFirst',
-  (f: { readonly pod: string }) => `the pod keeps to its request; ${f.pod}, which exceeds its own, is evicted first`,
-);
-
-/** Why a pod within its request is not chosen: another one, which exceeds its own, is. */
-export function aboveRequestFirst(pod: string): Because {
-  return ABOVE_REQUEST_FIRST({ pod }, { pod });
-}
-
-/** Why a pod within its request stays: another pod, which may exceed its own, stays. */
-export function aboveRequestHeld(pod: string, why: string): Because {
-  return ABOVE_REQUEST_HELD({ pod, why }, { pod, why });
-}
-
-/** About a pod that asked to go last. */
-export const GOES_LATER = reason('GoesLater', () => 'it may be evicted, and is ranked last')({});
-
-/** About a pod that was deleted and still runs. */
-export const TERMINATING = reason('Terminating', () => 'the pod is terminating and has not released its resources')({});
-
-/** Why a pod above its request stays: another pod, which causes the shortage, stays. */
-export function causeHeld(pod: string, why: string): Because {
-  return CAUSE_HELD({ pod, why }, { pod, why });
-}
-
-const CAUSE_HELD = reason(
-  'CauseHeld',
-  (f: { readonly pod: string; readonly why: string }) =>
-    `the pod would be evicted in place of ${f.pod}, which causes the shortage and stays: ${f.why}`,
-);
-
-export function namespaceUnknown(namespace: string): Because {
-  return NAMESPACE_UNKNOWN({ namespace }, { namespace });
-}
-
-const NAMESPACE_UNKNOWN = reason(
-  'NamespaceUnknown',
-  (f: { readonly namespace: string }) =>
-    `the labels of namespace ${f.namespace} are unknown; the namespace may have opted out`,
-);
-
-interface EvictionLimit {
-  readonly most: number;
-}
-
-export function namespaceLimit(most: number): Because {
-  return NAMESPACE_LIMIT({ most }, { most });
-}
-
-const NAMESPACE_LIMIT = reason(
-  'NamespaceLimit',
-  ({ most }: EvictionLimit) => `its namespace may lose ${most} pods in ten minutes`,
-);
-
-export function ownerLimit(most: number): Because {
-  return OWNER_LIMIT({ most }, { most });
-}
-
-const OWNER_LIMIT = reason('OwnerLimit', ({ most }: EvictionLimit) => `its owner may lose ${most} pods within an hour`);
-
-export const LESS_THAN_LIMITED_OWNER = reason(
-  'LessThanLimitedOwner',
-  () => 'the pod exceeds its request by less than a pod whose owner is at its limit',
-)({});
 
 const RULES_WITHOUT_FIGURE = {
   Never: 'the agent evicts no pod without a figure',

@@ -2,14 +2,14 @@ import { ownerText, type Instant } from '#shared/domain/pod/pod.ts';
 import { isFresh, lastingEntries, type NodePressure, type NodePressureStatus } from '#shared/api/node-pressure.ts';
 import { type AgentPolicy, type Mode, thresholdMode } from '#shared/api/node-pressure-policy/policy.ts';
 import { type Selection, selectPolicy, policyInForce } from '#shared/api/node-pressure-policy/select-policy.ts';
-import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { type Observation, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
-import { compareQuantities, type Quantity, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
+import { compareQuantities, type Quantity, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
-import { amountOf, amountToRelieve, byUrgency, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
+import { amountOf, byUrgency, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { type SimulatedSignal, type NamedUsage, usageOnNode } from './pod-usage.ts';
 import type { SimulatedCluster } from './placement.ts';
-import { evictionOrder, type EvictionOrder } from './eviction-order.ts';
+import { evictionOrder, type EvictionOrder } from './agent-answer.ts';
 
 /** The question: a node, a signal, and how much of it is left. */
 export interface PressureQuestion {
@@ -48,8 +48,8 @@ export function answerPressure(model: SimulatedCluster, question: PressureQuesti
   const pods = model.pods.filter(({ spec }) => spec.nodeName === node.name);
   const usage = usageOnNode(pods, resourceOf(signal), { status: pressure?.status, named, now });
   const avoided = avoidedOwners(pressure, now);
-  const shortage = { signal, stage: met?.stage ?? 'mild', gap: met?.gap ?? 0 } as const;
-  const order = evictionOrder(shortage, { pods, namespaces: model.namespaces, usage, avoided, now }, policy);
+  const scene = { pods, namespaces: model.namespaces, usage, avoided, now };
+  const order = evictionOrder(signal, met && { ...met, observed: observationOf(level) }, scene, policy);
   return { selection, policy, status: pressure?.status, level, thresholds, met, order };
 }
 
@@ -107,8 +107,6 @@ export interface ThresholdFact {
   /** The least that must be left; `undefined` for a share of an unknown capacity. */
   readonly needed: Quantity | undefined;
   readonly isMet: boolean | undefined;
-  /** How much evictions must free, in the signal's unit. */
-  readonly gap: number;
 }
 
 /** The thresholds of a policy for the signal, the most urgent first. */
@@ -117,17 +115,20 @@ function thresholdFacts(policy: AgentPolicy, level: LevelLeft): readonly Thresho
   return byUrgency(own).map((threshold) => thresholdFact(threshold, policy, level));
 }
 
-function thresholdFact(threshold: Threshold, policy: AgentPolicy, { available, capacity }: LevelLeft): ThresholdFact {
-  const observed = { available, capacity: capacity ?? ZERO, at: undefined };
+function observationOf({ available, capacity = ZERO }: LevelLeft): Observation {
+  return { available, capacity, at: undefined };
+}
+
+function thresholdFact(threshold: Threshold, policy: AgentPolicy, level: LevelLeft): ThresholdFact {
+  const { available, capacity } = level;
   const isKnown = threshold.value.kind === 'amount' || capacity !== undefined;
-  const needed = isKnown ? amountOf(threshold.value, observed) : undefined;
+  const needed = isKnown ? amountOf(threshold.value, observationOf(level)) : undefined;
   return {
     threshold,
     stage: isHard(threshold) ? 'severe' : 'mild',
     mode: thresholdMode(threshold, policy),
     needed,
     isMet: needed && compareQuantities(needed, available) > 0,
-    gap: quantityNumber(amountToRelieve(threshold, observed)) - quantityNumber(available),
   };
 }
 

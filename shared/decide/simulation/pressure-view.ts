@@ -16,7 +16,6 @@ import {
   LIMITS_ALLOW_NONE,
   NO_ELIGIBLE_POD,
   NO_REPORT,
-  NO_STATISTICS,
   noPodEvicted,
   policyUnreadable,
   PRESSURE,
@@ -24,6 +23,7 @@ import {
   reportedAt,
   withoutFigure,
 } from './messages.ts';
+import { REASONS } from '#shared/decide/eviction/messages.ts';
 import type { PressureAnswer, PressureQuestion, ThresholdFact } from './pressure-model.ts';
 
 /** What happens on a node under pressure, as `plimsoll simulate pressure -o json` prints it. */
@@ -80,7 +80,7 @@ export interface ThresholdEntry {
 export function pressureView(question: PressureQuestion, answer: PressureAnswer): PressureView {
   const { node, signal } = question;
   const { policy, met, order, thresholds } = answer;
-  const victims = order.victims.map(nameOf);
+  const victims = order.victims.map(({ namespace, name }) => `${namespace}/${name}`);
   const unmeasured = unmeasuredPods(answer);
   return {
     metadata: { name: node.name },
@@ -142,9 +142,11 @@ function nameOf({ facts: { pod } }: Candidate): string {
   return `${pod.namespace}/${pod.name}`;
 }
 
+const NO_STATISTICS = REASONS.noStatistics({}).code;
+
 /** Pods without a figure: eligible ones, and those that nothing else protects. */
 function unmeasuredPods({ order: { eligible, ineligible } }: PressureAnswer): readonly string[] {
-  const unmeasured = ineligible.filter(({ because }) => because.code === NO_STATISTICS.code);
+  const unmeasured = ineligible.filter(({ because }) => because.code === NO_STATISTICS);
   const ranked = eligible.filter(({ candidate }) => candidate.usage === undefined);
   return [...unmeasured, ...ranked].map(({ candidate }) => nameOf(candidate));
 }

@@ -122,7 +122,11 @@ function hasOptedOut(pod: Pod): boolean {
   return !ownerWishes(pod.annotations).mayBeEvicted;
 }
 
-function rulesOf({ protect }: AgentPolicy, { namespaces }: Pick<NodeSnapshot, 'namespaces'>): ProtectionRules {
+/** Which pods are never evicted for node pressure, by the policy of their node and the labels of namespaces. */
+export function evictionRules(
+  protect: Pick<AgentPolicy['protect'], 'namespaces' | 'optOutCeiling'>,
+  namespaces: NodeSnapshot['namespaces'],
+): ProtectionRules {
   const ignored = [...namespaces].filter(([, state]) => state === 'ignored').map(([name]) => name);
   return {
     protectedNamespaces: new Set([...PROTECTED_NAMESPACES, ...protect.namespaces, ...ignored]),
@@ -141,7 +145,10 @@ export function lastingProtection(
   namespaces: NodeSnapshot['namespaces'],
   optOut: OptOutForce = 'honoured',
 ): Because | undefined {
-  return protectionOf(pod, withOptOut(rulesOf(policy, { namespaces }), optOut)) ?? unknownNamespace(pod, namespaces);
+  return (
+    protectionOf(pod, withOptOut(evictionRules(policy.protect, namespaces), optOut)) ??
+    unknownNamespace(pod, namespaces)
+  );
 }
 
 function withOptOut(rules: ProtectionRules, optOut: OptOutForce): ProtectionRules {
@@ -217,7 +224,7 @@ export interface RankingContext {
 /** Returns a function that gives the reason against a candidate: protection first, then pauses and limits. */
 export function ineligibility(context: RankingContext, snapshot: NodeSnapshot, policy: AgentPolicy): Ineligibility {
   const { signal, stage, evictions } = context;
-  const honoured = rulesOf(policy, snapshot);
+  const honoured = evictionRules(policy.protect, snapshot.namespaces);
   const rules = { honoured, overruled: withOptOut(honoured, 'overruled') };
   const losses = namespaceLosses(evictions, resourceOf(signal), snapshot.now);
   const lossOf = (namespace: string, victims: readonly Candidate[]): number =>

@@ -67,7 +67,11 @@ function thresholdBecause(threshold: Threshold, observed: Observation, figures: 
 }
 
 /** Which figure of a memory signal decided, and the kubelet's figure if another one did. */
-function figuresOf(signal: ThresholdSignal, snapshot: NodeSnapshot, policy: AgentPolicy): Because['facts'] {
+function figuresOf(
+  signal: ThresholdSignal,
+  snapshot: TriggerContext['snapshot'],
+  policy: AgentPolicy,
+): Because['facts'] {
   const figure = decidingFigure(signal, snapshot, policy);
   const kubelets = figure === 'Reclaimable' ? observe(snapshot.readings).get(signal) : undefined;
   return {
@@ -85,29 +89,30 @@ function thresholdTriggers(
   const found = new Map<string, PressureTrigger>();
   for (const threshold of byUrgency(pressure.due)) {
     const observed = observationFor(threshold, pressure.observations, recent);
-    const trigger = thresholdTrigger(threshold, observed, { activations, snapshot, policy });
-    if (trigger !== undefined && !found.has(`${trigger.mode} ${trigger.signal}`))
-      found.set(`${trigger.mode} ${trigger.signal}`, trigger);
+    if (observed === undefined || !isEvicting(threshold.signal)) continue;
+    const mode = mayAct(activations, threshold.id) ? thresholdMode(threshold, policy) : 'DryRun';
+    const key = `${mode} ${threshold.signal}`;
+    if (!found.has(key)) found.set(key, thresholdTrigger(threshold, observed, { mode, snapshot, policy }));
   }
   return [...found.values()];
 }
 
 interface TriggerContext {
-  readonly activations: RuleActivations;
-  readonly snapshot: NodeSnapshot;
+  readonly mode: Mode;
+  readonly snapshot: Pick<NodeSnapshot, 'readings' | 'reclaimable'>;
   readonly policy: AgentPolicy;
 }
 
-function thresholdTrigger(
+/** The trigger of a threshold that is met by what was observed. */
+export function thresholdTrigger(
   threshold: Threshold,
-  observed: Observation | undefined,
-  { activations, snapshot, policy }: TriggerContext,
-): PressureTrigger | undefined {
-  if (observed === undefined || !isEvicting(threshold.signal)) return undefined;
+  observed: Observation,
+  { mode, snapshot, policy }: TriggerContext,
+): PressureTrigger {
   return {
     signal: threshold.signal,
     stage: isHard(threshold) ? 'severe' : 'mild',
-    mode: mayAct(activations, threshold.id) ? thresholdMode(threshold, policy) : 'DryRun',
+    mode,
     threshold,
     observed,
     gap: quantityNumber(amountToRelieve(threshold, observed)) - quantityNumber(observed.available),

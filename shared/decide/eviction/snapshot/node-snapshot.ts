@@ -40,6 +40,11 @@ export type DoubtfulPods = ReadonlyMap<string, DoubtfulPod>;
 /** Whether a namespace has opted out (`plimsoll.dev/ignore`). */
 export type NamespaceState = 'open' | 'ignored';
 
+/** The state that the labels of a namespace select. */
+export function stateByLabel(ignoreLabel: string | undefined): NamespaceState {
+  return ignoreLabel === 'true' ? 'ignored' : 'open';
+}
+
 /** All inputs of one decision. Times are monotonic milliseconds. */
 export interface NodeSnapshot extends ObservedNode {
   readonly now: Instant;
