@@ -238,7 +238,9 @@ function readNodes(
   uidOf: (pod: WireObject) => string,
 ): readonly ProposedVictims[] | undefined {
   return readObject(args, key, (nodes) =>
-    Object.keys(nodes).flatMap((node) => readObject(nodes, node, (victims) => victimsOf(node, victims, uidOf)) ?? []),
+    Object.keys(nodes).map(
+      (node) => readObject(nodes, node, (victims) => victimsOf(node, victims, uidOf)) ?? victimsOf(node, {}, uidOf),
+    ),
   );
 }
 

@@ -24,6 +24,14 @@ describe('POST /preempt', () => {
     expect(answer.metrics).toContain('plimsoll_extender_nodes_total{verdict="removed"} 1');
   });
 
+  test('a node without victims stays, beside one that is left out', async () => {
+    const none = { Pods: [], NumPDBViolations: 0 };
+    for (const n0 of [none, { Pods: null }, {}, null]) {
+      const { body } = await ask(args.replace(JSON.stringify(proposal.n0), JSON.stringify(n0)));
+      expect(body).toEqual({ NodeNameToMetaVictims: { n0: none } });
+    }
+  });
+
   test('returns the proposal as it is while the cluster has not been read, and counts that', async () => {
     const { body, metrics } = await ask(args, { missing: ['pods'] });
     expect(body).toEqual({ NodeNameToMetaVictims: proposal });

@@ -30,9 +30,9 @@ describe('decodePreemptionArgs', () => {
       [{ node: 'n0', uids: ['x'], budgetViolations: 0 }],
     ],
     [
-      'a node without victims',
-      { NodeNameToMetaVictims: { n0: null, n1: { Pods: null } } },
-      [{ node: 'n1', uids: [], budgetViolations: 0 }],
+      'nodes without victims',
+      { NodeNameToMetaVictims: { n0: null, n1: { Pods: null }, n2: { Pods: [] }, n3: {} } },
+      ['n0', 'n1', 'n2', 'n3'].map((node) => ({ node, uids: [], budgetViolations: 0 })),
     ],
     ['no nodes', {}, []],
     [

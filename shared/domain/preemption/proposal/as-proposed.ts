@@ -36,7 +36,7 @@ export function asProposed(
   victims: ProposedVictims,
   rules: ProposalRules,
 ): NodeVerdict {
-  if (victims.uids.length === 0) return removed(victims.node, noVictims(victims.node));
+  if (victims.uids.length === 0) return { kind: 'kept', victims };
   if (areUnprotected(snapshot, victims, rules)) return unguarded(victims, rules);
   const known = victims.uids.flatMap((uid) => snapshot.placedPods.get(uid) ?? []);
   const guarded = firstProtection(known, preemptor, rulesOn(rules, preemptor, { victims: known, pods: known }));
@@ -118,11 +118,6 @@ export function withinBudgets(left: Exclude<NodeVerdict, { kind: 'removed' }>, r
 function overBudget(node: string, budgetViolations: number): Because {
   const text = `the preemption of ${budgetViolations} victims on ${node} would violate a disruption budget`;
   return { code: 'OverBudget', text, facts: { node, budgetViolations } };
-}
-
-/** kube-scheduler proposes no such node, and treats an answer without victims as an error. */
-function noVictims(node: string): Because {
-  return { code: 'NoVictims', text: `the proposal names no victim on ${node}`, facts: { node } };
 }
 
 /** Removes a node if `filter` would keep the pod from the room: the victims would be preempted in vain. */

@@ -12,7 +12,7 @@ import { isLastResort } from '#shared/domain/eviction/protection.ts';
 /** The pods that kube-scheduler would preempt on one node. */
 export interface ProposedVictims {
   readonly node: string;
-  /** UIDs of at least one pod. */
+  /** Empty if the pod fits without a preemption (from 1.38 on): such a node takes nothing from any pod. */
   readonly uids: readonly string[];
   /** For how many of them a disruption budget would be violated. */
   readonly budgetViolations: number;
@@ -101,11 +101,14 @@ export function leaveNodes(
   verdicts: readonly NodeVerdict[],
   toLeave: ReadonlyMap<string, Because>,
 ): readonly NodeVerdict[] {
-  const isOther = (verdict: NodeVerdict): boolean => verdict.kind !== 'removed' && !toLeave.has(verdict.victims.node);
+  const whyLeave = ({ node, uids }: ProposedVictims): Because | undefined =>
+    uids.length === 0 ? undefined : toLeave.get(node);
+  const isOther = (verdict: NodeVerdict): boolean =>
+    verdict.kind !== 'removed' && whyLeave(verdict.victims) === undefined;
   if (toLeave.size === 0 || !verdicts.some(isOther)) return verdicts;
   return verdicts.map((verdict) => {
     if (verdict.kind === 'removed') return verdict;
-    const because = toLeave.get(verdict.victims.node);
+    const because = whyLeave(verdict.victims);
     return because === undefined ? verdict : removed(verdict.victims.node, because);
   });
 }
@@ -131,7 +134,7 @@ export function* preferNodes(
 ): Steps<readonly NodeVerdict[]> {
   const contenders = yield* collectInSteps(
     verdicts,
-    (verdict) => (verdict.kind === 'removed' ? undefined : contender(snapshot, verdict.victims, now)),
+    (verdict) => (hasVictims(verdict) ? contender(snapshot, verdict.victims, now) : undefined),
     NODES_PER_STEP,
   );
   const [best, ...others] = contenders.toSorted(compareContenders);
@@ -143,6 +146,10 @@ export function* preferNodes(
       ? removed(verdict.victims.node, preferred(best))
       : verdict,
   );
+}
+
+function hasVictims(verdict: NodeVerdict): verdict is Exclude<NodeVerdict, { kind: 'removed' }> {
+  return verdict.kind !== 'removed' && verdict.victims.uids.length > 0;
 }
 
 function contender(

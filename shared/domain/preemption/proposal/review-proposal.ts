@@ -61,8 +61,8 @@ interface ProposedNode {
  * proposal proves that the pod fits. Nodes without a protected victim are not changed. If the model reproduces the
  * result, protected victims are replaced by others, and pods that terminate soon enough anyway are counted: victims
  * that this makes unnecessary stay, and if none is necessary the pod waits for that room. If the model does not
- * reproduce it, the node stays as proposed, or is removed because of a protected victim (docs/contributing/decisions/extender.md). No list of
- * victims is ever empty. Mechanisms S0-4, S0-8, S0-9, S0-10, S0-26.
+ * reproduce it, the node stays as proposed, or is removed because of a protected victim (docs/contributing/decisions/extender.md). A list of
+ * victims is empty only if it was proposed so. Mechanisms S0-4, S0-8, S0-9, S0-10, S0-26.
  */
 export function* reviewInSteps(
   snapshot: ClusterSnapshot,
@@ -130,17 +130,23 @@ function isPlain(
 
 function reviewNode(review: ProposalReview, proposed: ProposedVictims): NodeReview {
   const { state, rules } = review;
+  const incoming = { ...review, pod: state.pod };
   const entry = state.snapshot.nodes.get(proposed.node);
   const indexes = entry && indexesOf(sheetOf(entry), proposed.uids);
-  if (entry === undefined || indexes === undefined)
-    return { proposed, verdict: asProposed(state.snapshot, state.pod, proposed, rules) };
+  if (entry === undefined || indexes === undefined) {
+    const verdict = asProposed(state.snapshot, state.pod, proposed, rules);
+    return {
+      proposed,
+      verdict: proposed.uids.length === 0 ? withinFreeRoom(state.snapshot, incoming, verdict) : verdict,
+    };
+  }
   const sheet = sheetOf(entry);
   const victims = indexes.map((index) => sheet.pods[index] as PlacedPod);
   const onNode: RulesOnNode = mayKeep(rules, sheet) ? rulesOn(rules, state.pod, { victims, pods: sheet.pods }) : rules;
   const isGuarded = (rules.holdsProtected?.(sheet) ?? true) || onNode.keepsProposed === true;
   const guarded = isGuarded ? firstProtection(victims, state.pod, onNode) : undefined;
   const reviewed = reviewKnown({ ...review, rules: onNode }, { entry, proposed, victims, guarded }, indexes);
-  return { ...reviewed, verdict: withinFreeRoom(state.snapshot, { ...review, pod: state.pod }, reviewed.verdict) };
+  return { ...reviewed, verdict: withinFreeRoom(state.snapshot, incoming, reviewed.verdict) };
 }
 
 function reviewKnown(review: ProposalReview, known: ProposedNode, indexes: LeavingPods): NodeReview {

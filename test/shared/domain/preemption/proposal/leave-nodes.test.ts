@@ -8,11 +8,15 @@ const RULES = { protection: () => undefined, budgets: 'BestEffort', usageAware: 
 describe('a node that the preemptor should leave to others', () => {
   const because = { code: 'PreemptionLoop', text: 'a and b displace each other', facts: {} };
 
-  function nodesLeft(...toLeave: readonly string[]): readonly string[] {
+  function nodesLeft(toLeave: readonly string[], withoutVictims: readonly string[] = []): readonly string[] {
     const names = ['n0', 'n1'];
     const nodes = names.map((name) => buildNode({ name, allocatable: { cpu: '1', memory: '4Gi' } }));
     const pods = names.map((node) => buildPod({ name: `on-${node}`, node, priority: 0, requests: { cpu: '1' } }));
-    const proposal = pods.map(({ uid }, index) => ({ node: names[index] ?? '', uids: [uid], budgetViolations: 0 }));
+    const proposal = pods.map(({ uid, spec: { nodeName: node = '' } }) => ({
+      node,
+      uids: withoutVictims.includes(node) ? [] : [uid],
+      budgetViolations: 0,
+    }));
     const pod = buildPod({ name: 'incoming', priority: 10, requests: { cpu: '1' } });
     const rules = { ...RULES, toLeave: () => new Map(toLeave.map((node) => [node, because])) };
     const verdicts = reviewProposal(createSnapshot({ nodes, pods }), { pod, proposal, now: 0 }, rules);
@@ -20,11 +24,16 @@ describe('a node that the preemptor should leave to others', () => {
   }
 
   test('is taken away while there is another', () => {
-    expect(nodesLeft()).toEqual(['n0', 'n1']);
-    expect(nodesLeft('n0')).toEqual(['n1']);
+    expect(nodesLeft([])).toEqual(['n0', 'n1']);
+    expect(nodesLeft(['n0'])).toEqual(['n1']);
+  });
+
+  test('stays where no pod has to leave it', () => {
+    expect(nodesLeft(['n0'], ['n0'])).toEqual(['n0', 'n1']);
+    expect(nodesLeft(['n0', 'n1'], ['n0'])).toEqual(['n0']);
   });
 
   test('stays where no other is left', () => {
-    expect(nodesLeft('n0', 'n1')).toEqual(['n0', 'n1']);
+    expect(nodesLeft(['n0', 'n1'])).toEqual(['n0', 'n1']);
   });
 });

@@ -36,7 +36,12 @@ describe('reviewProposal', () => {
       { pods: [one('p'), one('q', { ...STAYS, deletion: { at: 1, gracePeriodSeconds: 3_600 } })], proposed: ['q'] },
       ['kept', ['q'], 0],
     ],
-    ['an empty list is no answer', { pods: [one('p')], proposed: [] }, 'NoVictims'],
+    ['an empty list takes nothing: the node stays', { pods: [one('p')], proposed: [] }, ['kept', [], 0]],
+    [
+      'also beside protected pods and with hard budgets',
+      { pods: [one('p', STAYS)], proposed: [], rules: { budgets: 'Hard' } },
+      ['kept', [], 0],
+    ],
     [
       'what is ending elsewhere, or is too little, changes nothing',
       {
