@@ -11,6 +11,7 @@ const RELEASES: Readonly<Record<string, Release>> = {
   '1.34': { version: '1.34.4', folder: 'kubernetes-1.34' },
   '1.35': { version: '1.35.4', folder: 'kubernetes-1.35' },
   '1.36': { version: '1.36.3', folder: 'kubernetes' },
+  '1.37': { version: '1.37.2', folder: 'kubernetes-1.37' },
 };
 const NEWEST = '1.36';
 
