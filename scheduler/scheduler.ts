@@ -13,6 +13,7 @@ import { createClusterView } from './cluster-view.ts';
 import { templateOf } from './compact-pod.ts';
 import type { SchedulerConfiguration } from './configuration.ts';
 import type { DashboardPortOptions } from './dashboard-port.ts';
+import { OwnerDisruptions } from './disruptions/owner-disruptions.ts';
 import { recordDisruptions } from './disruptions/record-disruptions.ts';
 import { followEvictions, followPreemptedEvents, watchRemovals } from './disruptions/watch-removals.ts';
 import { extenderListener } from './extender/extender-listener.ts';
@@ -67,7 +68,7 @@ export async function startScheduler(
 
 /** Reads the cluster for the parts that decide from a copy of it, and starts each enabled part. */
 function runOnView(configuration: SchedulerConfiguration, parts: SchedulerParts, opened: Opened): void {
-  const { view, loops, removals, voided, queued, queues } = opened;
+  const { view, loops, removals, voided, queued, queues, ownerDisruptedAt } = opened;
   const { signal } = parts.shutdown;
   const holdLease = (of: string, leading: Promise<void>): void =>
     parts.shutdown.onRelease(`lease of ${of}`, () => leading);
@@ -91,7 +92,7 @@ function runOnView(configuration: SchedulerConfiguration, parts: SchedulerParts,
     holdLease(
       'the queues',
       runQueueLeader(
-        { ...parts, pods: queued, view, queues, lease, reclaim, reclaimBy, replacements, overuse },
+        { ...parts, pods: queued, view, queues, lease, reclaim, reclaimBy, replacements, overuse, ownerDisruptedAt },
         signal,
       ),
     );
@@ -131,17 +132,20 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Schedu
   const loops = createPreemptionLoops(configuration.preemptionLoops, clock);
   const nominations = createNominations(clock);
   const watch = watchPreemptions({ ...parts, loops });
+  const owners = new OwnerDisruptions(clock);
   const view = createClusterView({
     ...parts,
     observePod: (seen, snapshot) => {
       nominations.observe(seen, snapshot);
       watch(seen, snapshot);
       removalWatch?.observePod(seen, snapshot);
+      owners.observePod(seen);
       queued?.observe(seen, snapshot);
       keeper?.observePod(seen, snapshot);
     },
     observeGone: (uid, gone, snapshot) => {
       removalWatch?.observeGone(uid, gone, snapshot);
+      owners.observeGone(gone);
       queued?.gone(uid);
       keeper?.observeGone(uid);
     },
@@ -152,7 +156,7 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Schedu
   const keeper = isOn
     ? createQueueKeeper({ ...parts, ...view, queues, amounts: new PodAmounts(templateOf) })
     : undefined;
-  const ownerDisruptedAt = (owner: string) => removals.debits.disruptedAt(owner);
+  const ownerDisruptedAt = (owner: string | undefined) => owners.at(owner);
   const rules = preemptionRules(configuration, { ...view, loops, ownerDisruptedAt, queues: keeper });
   const events = createEventRecorder({ ...parts, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
   const voided = createVoidedNominations({ ...parts, snapshot: view.snapshot });
@@ -167,5 +171,5 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Schedu
     const follower = { ...parts, server: extender, files: configuration.tls, first: tls };
     void followTlsFiles(follower, shutdown.signal);
   }
-  return { extender, view, loops, voided, removals, queued, queues };
+  return { extender, view, loops, voided, removals, queued, queues, ownerDisruptedAt };
 }

@@ -48,6 +48,7 @@ export interface QueueLeaderOptions extends ClientContext {
   readonly reclaim: 'Off' | 'DryRun' | 'Enforce';
   readonly reclaimBy: ReclaimBy;
   readonly overuse: ReclaimPorts['overuse'];
+  readonly ownerDisruptedAt: NonNullable<ReclaimPorts['ownerDisruptedAt']>;
   readonly replacements: QueuePassInput['replacements'];
   readonly lease: z.output<typeof queueLeaseSchema>;
   readonly pods: QueuedPods;

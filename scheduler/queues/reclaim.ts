@@ -26,6 +26,7 @@ export interface ReclaimPorts extends RoomMakerPorts {
   readonly overuse: 'Off' | 'On';
   readonly pods: QueuedPods;
   readonly snapshot: ClusterSnapshot;
+  readonly ownerDisruptedAt?: RoomInput['ownerDisruptedAt'] | undefined;
   readonly metrics: Pick<QueueMetrics, 'reclaims' | 'reclaimEvictions'>;
   /** Removes scheduling gates. */
   readonly letIn: (pods: readonly WaitingPod[], signal: AbortSignal) => Promise<void>;
@@ -142,10 +143,19 @@ export class Reclaim {
   }
 
   #inputOf(plan: QueuePlan): RoomInput {
-    const { pods, snapshot, clock } = this.#ports;
+    const { pods, snapshot, clock, ownerDisruptedAt } = this.#ports;
     const isLeaving = (uid: string): boolean => this.#evictions.isLeaving(uid);
     const isRefused = (uid: string): boolean => this.#evictions.isRefused(uid);
-    return { plan, pods, snapshot, now: clock.now(), isLeaving, isRefused, promises: this.#maker.promises() };
+    return {
+      plan,
+      pods,
+      snapshot,
+      now: clock.now(),
+      isLeaving,
+      isRefused,
+      promises: this.#maker.promises(),
+      ownerDisruptedAt,
+    };
   }
 
   #isDue(uid: string): boolean {

@@ -1,4 +1,4 @@
-import { type Admitted, decodeAdmitted } from '#shared/api/admitted.ts';
+import { decodeAdmitted } from '#shared/api/admitted.ts';
 import { CONFIG_MIRROR } from '#shared/domain/eviction/protection.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -22,10 +22,10 @@ export interface ForgedMark {
 export class ForgedMarks {
   readonly #forged = new Map<string, ForgedMark>();
 
-  /** The mark of a pod; `undefined` if it has none that counts. A time that has not come would give it no deadline. */
+  /** The mark of a pod; `undefined` if it has none that counts. */
   read({ metadata }: KubeObject, { namespaces }: Pick<ClusterSnapshot, 'namespaces'>, now: Instant) {
     const { uid = '', namespace = '', name = '', annotations } = metadata;
-    const mark = notAhead(decodeAdmitted(annotations?.[ANNOTATION_ADMITTED]), now);
+    const mark = decodeAdmitted(annotations?.[ANNOTATION_ADMITTED]);
     if (mark === undefined) this.#forged.delete(uid);
     else if (annotations?.[CONFIG_MIRROR] !== undefined || isUnmanaged(namespaces.get(namespace)))
       this.#note({ uid, namespace, name, seenAt: now });
@@ -45,10 +45,6 @@ export class ForgedMarks {
   #note(mark: ForgedMark): void {
     if (!this.#forged.has(mark.uid)) this.#forged.set(mark.uid, mark);
   }
-}
-
-function notAhead(mark: Admitted | undefined, now: Instant): Admitted | undefined {
-  return mark !== undefined && mark.at > now ? { ...mark, at: now } : mark;
 }
 
 /** A namespace that is not known yet may be managed. */

@@ -1,7 +1,6 @@
 import { askSnapshot, refusalOf } from '#shared/domain/eviction/ask-budgets.ts';
 import { DEFAULT_OPT_OUT_CEILING, hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
-import { collectInSteps, sortInSteps, type Steps } from '#shared/domain/base/steps.ts';
-import { compareTexts } from '#shared/domain/base/texts.ts';
+import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import type { RoomNode, RoomState } from '#shared/domain/queue/make-room.ts';
@@ -33,6 +32,8 @@ export interface RoomInput {
   readonly isRefused: (uid: string) => boolean;
   /** What this process has promised, which the watch need not show yet. */
   readonly promises: readonly RoomPromise[];
+  /** When a pod of an owner, by UID, was last removed, if known. */
+  readonly ownerDisruptedAt?: ((owner: string | undefined) => Instant | undefined) | undefined;
 }
 
 /** A node that is being set aside. */
@@ -69,16 +70,10 @@ export function* readRoomState(input: RoomInput): Steps<RoomState> {
     charges.addUntracked(entry);
     return roomOf(entry, input, charges);
   };
-  const inOrder = yield* sortInSteps([...snapshot.nodes.values()], compareNodes);
-  const nodes = yield* collectInSteps(inOrder, read, NODES_PER_STEP);
+  const nodes = yield* collectInSteps(snapshot.nodes.values(), read, NODES_PER_STEP);
   const { own, sought, unplaced } = charges;
   const sums = { own: own.sums(), unplaced: unplaced.sums(), sought: sought.sums() };
   return { tree: plan.floors, nodes, budgets: budgetsOf(snapshot), ...sums };
-}
-
-/** Of equal nodes the first is taken, which must not depend on when the watch showed them. */
-function compareNodes(a: NodeEntry, b: NodeEntry): number {
-  return compareTexts(a.node.name, b.node.name);
 }
 
 /** What counts for the queues, as in `planPass`, but for what leaves. */
@@ -180,7 +175,8 @@ function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, { originators,
     const standing = pod.deletion === undefined ? standingOf(pod, queued, input.snapshot, find) : undefined;
     if (standing === undefined || !mayGo(placed, input)) continue;
     const budgets = budgetsUsed(placed, input);
-    if (budgets !== undefined) running.push(runningPod(placed, { ...standing, requests, budgets }, originators));
+    if (budgets !== undefined)
+      running.push(runningPod(placed, { ...standing, requests, budgets }, { ...input, originators }));
   }
   return {
     name: node.name,
@@ -220,8 +216,9 @@ function isGoneInTime({ uid, deletion }: Pod, { isLeaving, now }: RoomInput): bo
 function runningPod(
   { pod, startedAt, priority }: PlacedPod,
   { queue, application, mayBePreempted, requests, budgets }: Standing & Pick<RunningPod, 'requests' | 'budgets'>,
-  originators: Originators,
+  { originators, ownerDisruptedAt }: Pick<RoomInput, 'ownerDisruptedAt'> & Pick<Charges, 'originators'>,
 ): RunningPod {
+  const owner = controllerOf(pod);
   return {
     uid: pod.uid,
     priority,
@@ -234,8 +231,8 @@ function runningPod(
     // The pod that its DaemonSet creates again gets the gate, and waits as any other.
     isDaemonSet: false,
     startedAt: startedAt === undefined ? undefined : startedAt * 1_000,
-    hasController: controllerOf(pod) !== undefined,
-    ownerDisruptedAt: undefined,
+    hasController: owner !== undefined,
+    ownerDisruptedAt: ownerDisruptedAt?.(owner?.uid),
     budgets,
   };
 }

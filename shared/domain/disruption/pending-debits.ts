@@ -1,4 +1,4 @@
-import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
 import { type Evidence, isUnexplained, SETTLE_MS } from './cause.ts';
 import type { SeenRemoval } from './removal.ts';
@@ -23,7 +23,6 @@ interface DueOptions {
 }
 
 const MAX_PENDING = 20_000;
-const MAX_OWNERS = 10_000;
 /** Only the leader debits; a new leader debits what the former one left. */
 const KEPT_MS = 10 * 60_000;
 
@@ -33,8 +32,6 @@ const KEPT_MS = 10 * 60_000;
  */
 export class PendingDebits {
   readonly #pending = new Map<string, PendingDebit>();
-  /** When a pod of each owner was removed last, by the owner's UID. */
-  readonly #disruptedAt = new Map<string, Instant>();
 
   get size(): number {
     return this.#pending.size;
@@ -47,18 +44,11 @@ export class PendingDebits {
   see({ pod, evidence, at }: SeenRemoval): void {
     const { uid, name, namespace, labels, owners, spec, status } = pod;
     if (this.#pending.has(uid)) return;
-    const owner = controllerOf(pod)?.uid;
-    if (owner !== undefined) putBounded(this.#disruptedAt, MAX_OWNERS, [owner, at]);
     const { priority } = spec;
     const { phase, reason } = status;
     const ran = { spec: { priority }, status: { phase, reason } };
     const pending = { namespace, uid, pod: name, at, labels, owners, ...ran, evidence };
     putBounded(this.#pending, MAX_PENDING, [uid, pending]);
-  }
-
-  /** When a pod of an owner was last removed; `undefined` if none was removed since the process started. */
-  disruptedAt(owner: string): Instant | undefined {
-    return this.#disruptedAt.get(owner);
   }
 
   /**

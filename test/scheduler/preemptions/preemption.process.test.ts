@@ -7,7 +7,7 @@ import { directConnection } from '#shared/kube/client/connection.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { type RecordedRequests, recordRequests } from '#test/build/recorded-requests.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
-import { at, pod } from '#test/contract/harness.ts';
+import { at, pod, textAt } from '#test/contract/harness.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
@@ -181,6 +181,49 @@ describe('the scheduler process while others preempt', { timeout: TIMEOUT_MS }, 
       const found = await client.request({ path: `${PODS}/${name}` });
       expect([at(found, 'kind'), at(found, 'object.metadata.deletionTimestamp')]).toEqual(['ok', undefined]);
     }
+  });
+
+  test('the extender as it is shipped spares the owner that was disrupted a moment ago (S3-8)', async () => {
+    const allocatable = { cpu: '1500m', memory: '1Gi', pods: '10' };
+    await send('POST', '/api/v1/nodes', { metadata: { name: 'n1' }, status: { allocatable, capacity: allocatable } });
+    const annotations = { 'plimsoll.dev/allow-preemption': 'false' };
+    await send('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', {
+      metadata: { name: 'kept', annotations },
+      value: 1,
+    });
+    const half = { containers: [{ name: 'main', image: 'x', resources: { requests: { cpu: '500m' } } }] };
+    // What has no owner that exists is collected as garbage.
+    const owner = async (name: string) => {
+      const made = await send('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name } });
+      const reference = { apiVersion: 'v1', kind: 'ConfigMap', name, uid: at(made, 'metadata.uid'), controller: true };
+      return { ownerReferences: [reference] };
+    };
+    const ownersOf = { left: await owner('left'), right: await owner('right') };
+    const placed = (name: string, metadata: object, priorityClassName = 'p1') =>
+      create(name, { ...half, nodeName: 'n1', priorityClassName }, metadata);
+    const stays = await placed('stays', {}, 'kept');
+    const owners: Readonly<Record<string, keyof typeof ownersOf>> = {
+      [textAt(await placed('left-0', ownersOf.left), 'metadata.uid')]: 'left',
+      [textAt(await placed('right-0', ownersOf.right), 'metadata.uid')]: 'right',
+    };
+    const incoming = pod('incoming', { ...half, priority: 4 }, { namespace: 'default', uid: 'i' });
+    /** The owner of the pod that the extender takes in place of the one that opted out. */
+    const taken = async () => {
+      const Pods = [{ UID: at(stays, 'metadata.uid') }];
+      const body = JSON.stringify({ Pod: incoming, NodeNameToMetaVictims: { n1: { Pods, NumPDBViolations: 0 } } });
+      const answer = await fetch(`http://127.0.0.1:${port}/preempt`, { method: 'POST', body });
+      const uids = at(await answer.json(), 'NodeNameToMetaVictims.n1.Pods') as readonly { readonly UID: string }[];
+      return uids.map(({ UID }) => owners[UID]);
+    };
+    const first = await eventually(async () => {
+      const [name] = await taken();
+      if (name === undefined) throw new Error('nothing is taken in its place yet');
+      return name;
+    }, TIMEOUT_MS);
+    await placed('another', ownersOf[first]);
+    await remove('another');
+    const other = first === 'left' ? 'right' : 'left';
+    await eventually(async () => expect(await taken()).toEqual([other]), TIMEOUT_MS);
   });
 
   test('in all of that the process deleted and evicted no pod (S0-4, S0-20)', async () => {

@@ -29,6 +29,18 @@ describe('victims', () => {
     expect([letIn(), await stage.round(500)]).toEqual([['shop/taker'], []]);
   });
 
+  test('are those whose owners were disrupted longest ago, of pods that started at once (S3-8)', async () => {
+    const ownedBy = (uid: string) => ({ owners: [{ kind: 'ReplicaSet', name: uid, uid, controller: true }] });
+    const at: Readonly<Record<string, number>> = { left: 2_000, right: 1_000 };
+    const stage = fullStage(
+      UNGATED,
+      { startedAt: 1, ...ownedBy('left') },
+      { ownerDisruptedAt: (owner = '') => at[owner] },
+    );
+    for (const name of ['pod-1', 'pod-3']) stage.see({ name, ...RUNNING, startedAt: 1, ...ownedBy('right') });
+    expect(await stage.round()).toEqual(['set taker node-0', 'evict pod-1', 'evict pod-3']);
+  });
+
   test('are others, where one was refused, until a minute is over', async () => {
     const stage = fullStage(UNGATED, { priority: 1 });
     for (const name of ['pod-0', 'pod-1', 'pod-2']) stage.see({ name, ...RUNNING });

@@ -5,7 +5,7 @@ import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
-import { Reclaim } from '#scheduler/queues/reclaim.ts';
+import { Reclaim, type ReclaimPorts } from '#scheduler/queues/reclaim.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
@@ -30,6 +30,7 @@ export interface StageSettings {
   readonly nodes?: NodeSizes;
   readonly mode?: 'DryRun' | 'Enforce';
   readonly overuse?: 'Off' | 'On';
+  readonly ownerDisruptedAt?: ReclaimPorts['ownerDisruptedAt'];
 }
 
 interface Answer {
@@ -37,7 +38,8 @@ interface Answer {
 }
 
 /** A leader that makes room, the cluster that its watch shows, and everything that it sends and says. */
-export function reclaimStage({ queues = twoQueues(), nodes, mode = 'Enforce', overuse = 'Off' }: StageSettings = {}) {
+export function reclaimStage(settings: StageSettings = {}) {
+  const { queues = twoQueues(), nodes, mode = 'Enforce', overuse = 'Off', ownerDisruptedAt } = settings;
   const world = queueWorld(queues, nodes);
   const manual = manualClock(HOUR_MS);
   const state = { isHeld: true, answer: (() => OK) as Answer };
@@ -54,6 +56,7 @@ export function reclaimStage({ queues = twoQueues(), nodes, mode = 'Enforce', ov
     clock: manual,
     mode,
     overuse,
+    ownerDisruptedAt,
     pods: world.pods,
     snapshot: world.snapshot,
     leading: leading.signal,

@@ -69,15 +69,6 @@ describe('a removal is debited', () => {
   });
 });
 
-test('the last removal of an owner is known, of a pod without one nothing', () => {
-  const debits = pendingOf(
-    seen({ name: 'a', owned: true }, DELETED, 1),
-    seen({ name: 'b', owned: true }, DELETED, 2),
-    seen({ name: 'bare' }, DELETED, 3),
-  );
-  expect([debits.disruptedAt('uid-web'), debits.disruptedAt('uid-other')]).toEqual([2, undefined]);
-});
-
 test('what an agent reports after its pod was seen to go makes the debit certain', () => {
   const removals = new Removals();
   removals.begin(seen({ name: 'hog' }, EVICTED, 0));
