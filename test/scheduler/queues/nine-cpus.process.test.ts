@@ -26,6 +26,7 @@ interface Amounts {
 interface SeedQueue {
   readonly name: string;
   readonly weight: number;
+  readonly deserved?: Amounts;
   readonly allocated: Amounts;
   readonly used: Amounts;
   readonly preempting?: Amounts;
@@ -99,7 +100,7 @@ describe('the 9-CPU example with its two types, by the status of the queues', { 
     return Object.fromEntries(await Promise.all(names.map(read)));
   }
 
-  function columnOf(queues: readonly SeedQueue[], field: 'allocated' | 'used' | 'preempting') {
+  function columnOf(queues: readonly SeedQueue[], field: 'deserved' | 'allocated' | 'used' | 'preempting') {
     const pair = ({ cpu, memory }: Amounts) => [cpu, Number.parseInt(memory, 10)];
     return Object.fromEntries(queues.map((each) => [id(each.name), pair(each[field] ?? NOTHING)]));
   }
@@ -107,8 +108,9 @@ describe('the 9-CPU example with its two types, by the status of the queues', { 
   /** The rows of the table, and that both parts of all queues, and of the root, are what there is. */
   async function expectStep(queues: readonly SeedQueue[]): Promise<void> {
     const names = queues.map(({ name }) => id(name));
+    const hasDeserved = queues.every(({ deserved }) => deserved !== undefined);
     await eventually(async () => {
-      for (const field of ['allocated', 'preempting'] as const)
+      for (const field of ['allocated', 'preempting', ...(hasDeserved ? (['deserved'] as const) : [])] as const)
         expect({ [field]: await column(field, names) }).toEqual({ [field]: columnOf(queues, field) });
       // The example counts no pods of the queue that arrives.
       expect(await column('used', names)).toMatchObject(columnOf(queues.slice(0, 2), 'used'));
@@ -122,7 +124,7 @@ describe('the 9-CPU example with its two types, by the status of the queues', { 
     expect(sumOf(parts.flatMap((each) => Object.values(each)))).toEqual([9, 27]);
   }
 
-  test('allocated and preempting are the total at each step, in each type (S4-9, S4-15)', async () => {
+  test('deserved is that of its tables, and allocated and preempting are the total at each step, in each type (S4-2, S4-4, S4-9, S4-15)', async () => {
     const [, during, after] = then.map(({ queues }) => queues) as [SeedQueue[], SeedQueue[], SeedQueue[]];
     for (const { name, pods } of given.queues) {
       for (const pod of pods) {

@@ -33,7 +33,7 @@ describe('what is sent', () => {
     expect(stage.told('letIn')).toEqual([]);
   });
 
-  test('the victims are told by whom, with the identity of the decision', async () => {
+  test('the victims are told by whom, with the identity of the decision, and that they were evicted (S0-1)', async () => {
     const stage = fullStage({ ...GATED, cpu: 1 }, { mayBePreempted: false });
     await stage.round();
     const annotations = {

@@ -23,18 +23,20 @@ interface ReplicaSets {
   readonly then: readonly { readonly victims?: Sides; readonly used?: Sides; readonly pending?: Sides }[];
 }
 
-/** Both ReplicaSets make a pod whenever one is missing, and both have one that waits. */
-function play({ given }: ReplicaSets): { readonly used: Sides; readonly went: readonly string[] } {
+/** Both ReplicaSets make a pod whenever one is missing, and both have one that waits; `last` says why in the end. */
+function play({ given }: ReplicaSets) {
   const queues = given.queues.map(({ name, guaranteed }) => queue(name, undefined, { guaranteed: cpu(guaranteed) }));
   const requests = cpu(given.podSize);
   let count = 0;
   const add = (name: string): RunningPod => running(`${name}-${(count += 1)}`, name, { requests, startedAt: count });
   let pods = given.queues.flatMap(({ name, used }) => Array.from({ length: used / given.podSize }, () => add(name)));
   const went: string[] = [];
+  const last: Record<string, string> = {};
   for (let round = 0; round < 20; round += 1) {
     for (const { name } of given.queues) {
       const pod = waiting(`${name}-waits-${round}`, name, { requests });
       const decision = decideReclaim(question(queues, [node('n', cpu(given.cluster.capacity), pods)], pod));
+      last[name] = decision.because.text;
       if (decision.kind !== 'reclaim') continue;
       went.push(...decision.victims.map(({ queue: giver }) => giver));
       pods = pods.filter((each) => !decision.victims.includes(each)).concat(add(name));
@@ -43,15 +45,25 @@ function play({ given }: ReplicaSets): { readonly used: Sides; readonly went: re
   const used = Object.fromEntries(
     given.queues.map(({ name }) => [name, pods.filter((pod) => pod.queue === name).length * given.podSize]),
   );
-  return { used, went };
+  return { used, went, last };
 }
 
 describe('the ReplicaSet cases (S2-27)', () => {
-  test.each(['s2-27-1', 's2-27-2', 's2-27-3'])(
-    '%s ends as in its table and goes on for ever without a victim',
-    (id) => {
+  const atGuarantee = (name: string, used: number, guarantee: number) =>
+    `queue ${name} is not under its guarantee (cpu ${used}m of ${guarantee}m)`;
+  const none = 'no node has enough pods that may be evicted to make room';
+  const law2 = `${none}; queue Test is over its guarantee (cpu 12m of 10m) and gives none: queue Test would be below its guarantee (cpu 12m of 10m) without such a pod`;
+
+  test.each([
+    ['s2-27-1', { Prod: atGuarantee('Prod', 8, 6), Test: atGuarantee('Test', 8, 6) }],
+    ['s2-27-2', { Prod: law2, Test: atGuarantee('Test', 12, 10) }],
+    ['s2-27-3', { Prod: atGuarantee('Prod', 12, 12), Test: atGuarantee('Test', 4, 4) }],
+  ])(
+    '%s ends as in its table, goes on for ever without a victim, and says by which law (S2-10, S2-12, S2-19)',
+    (id, sentences) => {
       const example = seed(id) as ReplicaSets;
-      const { used, went } = play(example);
+      const { used, went, last: said } = play(example);
+      expect(said).toEqual(sentences);
       const last = example.then.findLast((step) => step.used !== undefined)?.used;
       expect(used).toEqual(last);
       const victims = example.then.reduce((sum, step) => sum + (step.victims?.['Test'] ?? 0), 0);
