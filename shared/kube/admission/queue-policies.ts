@@ -20,8 +20,10 @@ import {
 } from '#shared/kube/api-names.ts';
 import { celVariable, condition, type CelVariable, type MatchCondition, NOT_A_NODE } from './cel-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
+import { QUEUE_WARNINGS } from './queue-warnings.ts';
 import { CREATED_PODS, rule, UPDATED_POD_PARTS, WRITTEN_PODS } from './webhook-configurations.ts';
 
+const POLICY_VERSION = 'admissionregistration.k8s.io/v1';
 const LABELS = {
   'app.kubernetes.io/name': 'plimsoll',
   'app.kubernetes.io/component': 'queues',
@@ -89,6 +91,15 @@ const GUARD_VALIDATIONS = [
   },
 ];
 
+/**
+ * While an uninstallation removes one policy after the other, nothing may refuse a pod for a gate that nothing adds any
+ * more, so the guard judges only while the policy that adds the gate is there.
+ */
+const WHILE_GATED: Params = {
+  paramKind: { apiVersion: POLICY_VERSION, kind: 'MutatingAdmissionPolicy' },
+  paramRef: { name: QUEUE_POLICY_NAMES.gate, parameterNotFoundAction: 'Allow' },
+};
+
 /** `Fail`: a pod that cannot be judged must not bypass its queue. */
 function guard(): readonly KubeObject[] {
   return validatingPolicy({
@@ -96,6 +107,7 @@ function guard(): readonly KubeObject[] {
     matchConditions: [NOT_A_NODE],
     variables: GUARD_VARIABLES,
     validations: GUARD_VALIDATIONS,
+    params: WHILE_GATED,
     failurePolicy: 'Fail',
   });
 }
@@ -167,6 +179,11 @@ const LABEL_VARIABLES: readonly CelVariable[] = [
   ),
 ];
 
+const OF_EACH_QUEUE: Params = {
+  paramKind: { apiVersion: API_VERSION, kind: 'Queue' },
+  paramRef: { selector: {}, parameterNotFoundAction: 'Allow' },
+};
+
 /**
  * A pod may name a queue that admits its namespace, or the one that its namespace names. `Ignore`: if the definition of
  * Queues is missing, `Fail` would reject every pod of the namespace, and the leader does not let in pods of a wrong
@@ -185,52 +202,25 @@ function label(): readonly KubeObject[] {
         message,
       },
     ],
-    ofEachQueue: true,
+    params: OF_EACH_QUEUE,
     failurePolicy: 'Ignore',
   });
 }
-
-const WAITING_OBJECTS = [
-  rule('batch', ['jobs'], ['CREATE', 'UPDATE']),
-  rule('apps', ['deployments'], ['CREATE', 'UPDATE']),
-  rule('policy', ['poddisruptionbudgets'], ['CREATE', 'UPDATE']),
-];
-
-const WARNINGS = [
-  {
-    expression: "request.resource.resource != 'jobs' || !has(variables.spec.activeDeadlineSeconds)",
-    message: "spec.activeDeadlineSeconds includes the time that the Job's pods wait in their queue",
-  },
-  {
-    // As the controller of Deployments rounds: down.
-    expression:
-      "request.resource.resource != 'deployments' || variables.spec.?strategy.?type.orValue('RollingUpdate') != 'RollingUpdate' || " +
-      "(variables.unavailable.endsWith('%') ? int(variables.unavailable.replace('%', '')) * int(variables.spec.?replicas.orValue(1)) >= 100 : int(variables.unavailable) > 0)",
-    message:
-      'spec.strategy.rollingUpdate.maxUnavailable is 0 or rounds down to 0: in a full queue a rollout replaces one pod at a time, and one that makes pods larger waits until its queue has room for one more pod',
-  },
-  {
-    expression:
-      "request.resource.resource != 'poddisruptionbudgets' || ![variables.spec.?minAvailable, variables.spec.?maxUnavailable].exists(each, string(each.orValue(0)).endsWith('%'))",
-    message:
-      'the percentage counts pods that wait in their queue as unhealthy: with enough of them no pod can be evicted; use a number',
-  },
-];
 
 /** Warnings about settings that behave differently while pods wait. They refuse nothing. */
 function warnings(): readonly KubeObject[] {
   return validatingPolicy({
     name: QUEUE_POLICY_NAMES.warnings,
-    resourceRules: WAITING_OBJECTS,
-    matchConditions: [],
-    variables: [
-      celVariable('spec', 'dyn(object).spec'),
-      celVariable('unavailable', "string(variables.spec.?strategy.?rollingUpdate.?maxUnavailable.orValue('25%'))"),
-    ],
-    validations: WARNINGS,
+    ...QUEUE_WARNINGS,
     failurePolicy: 'Ignore',
     action: 'Warn',
   });
+}
+
+/** Objects with each of which the policy is evaluated, as `params`. */
+interface Params {
+  readonly paramKind: object;
+  readonly paramRef: object;
 }
 
 interface Validating {
@@ -238,8 +228,7 @@ interface Validating {
   readonly matchConditions: readonly MatchCondition[];
   readonly variables: readonly CelVariable[];
   readonly validations: readonly object[];
-  /** Whether the policy is evaluated once per Queue, as `params`. */
-  readonly ofEachQueue?: boolean;
+  readonly params?: Params;
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly inAllNamespaces?: boolean;
   /** Pods by default. */
@@ -256,7 +245,7 @@ function validatingPolicy({
   name,
   validations,
   failurePolicy,
-  ofEachQueue = false,
+  params,
   inAllNamespaces = false,
   resourceRules = [WRITTEN_PODS],
   action = 'Deny',
@@ -265,14 +254,14 @@ function validatingPolicy({
   return [
     policy('ValidatingAdmissionPolicy', name, {
       failurePolicy,
-      ...(ofEachQueue && { paramKind: { apiVersion: API_VERSION, kind: 'Queue' } }),
+      ...(params && { paramKind: params.paramKind }),
       matchConstraints: inAllNamespaces ? everywhere(resourceRules) : managed(resourceRules),
       ...rest,
       validations: validations.map((each) => ({ ...each, reason: 'Forbidden' })),
     }),
     policy('ValidatingAdmissionPolicyBinding', name, {
       policyName: name,
-      ...(ofEachQueue && { paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } }),
+      ...(params && { paramRef: params.paramRef }),
       validationActions: [action],
     }),
   ];
@@ -289,5 +278,5 @@ function everywhere(resourceRules: readonly object[]): object {
 }
 
 function policy(kind: string, name: string, spec: object): KubeObject {
-  return { apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name, labels: LABELS }, spec };
+  return { apiVersion: POLICY_VERSION, kind, metadata: { name, labels: LABELS }, spec };
 }

@@ -31,6 +31,12 @@ const OVERLAYS: Readonly<Record<string, readonly string[]>> = {
   'overlays/rescheduling': ['rescheduling.enabled=true'],
   'overlays/without-agent': ['agent.enabled=false'],
   'overlays/high-availability': [],
+  'overlays/everything': [
+    ...['nodeController', 'controlPlaneExtender', 'scheduler', 'disruptions', 'queues', 'rescheduling', 'dashboard'],
+    ...['flowSchema', 'networkPolicies'],
+  ]
+    .map((part) => `${part}.enabled=true`)
+    .concat('scheduler.kubeSchedulerImage=kube-scheduler'),
   'overlays/monitoring': ['podMonitors.enabled=true', 'alerts.enabled=true', 'dashboards.enabled=true'],
 };
 

@@ -5,7 +5,8 @@ import { textAt } from '#test/contract/harness.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { startShipped } from '#test/cluster/support/shipped-set.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { PATIENCE_MS } from './removal-scene.ts';
 import { reschedulingScene } from './rescheduling-scene.ts';
@@ -33,18 +34,15 @@ describe.skipIf(why !== undefined)(`pods that fail on one node${why ?? ''}`, () 
   afterAll(() => extender?.stop());
 
   beforeAll(async () => {
-    const { admin, cluster } = own();
-    extender = await startSchedulerProcess(cluster.kubeconfig, port, ['--nodes-avoidance=Off', '--nodes-taints=Off']);
+    const { admin } = own();
+    extender = await startShipped(own(), 'plimsoll-control-plane-extender', [], { port });
     await makeFakeNodes(admin, 'node', 3);
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(3), PATIENCE_MS);
     for (const name of ['node-0', 'node-1', 'node-2'])
       await send('POST', PRESSURES, { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name } });
     for (const app of ['killed', 'web', 'busy']) await scene.createReplicas(app, 3);
     await eventually(async () => expect(await scene.countReadyReplicas()).toBe(9), PATIENCE_MS);
-    await Promise.all([
-      scene.startAs('plimsoll-rescheduling', '--rescheduling-passes=On'),
-      scene.startAs('plimsoll-disruptions', '--disruptions-record=On'),
-    ]);
+    await Promise.all([scene.start('plimsoll-rescheduling'), scene.start('plimsoll-disruptions')]);
   }, 120_000);
 
   /** kube-scheduler spreads the replicas of an owner, one on each node. */

@@ -1,26 +1,22 @@
 import type { Server } from 'node:net';
 import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { registerFully } from '#webhook/registration/registration.ts';
 import { eventually } from '#test/build/waiting.ts';
-import { accountKubeconfig, RECORDER, WEBHOOK } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, WEBHOOK } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
-import { installPlimsoll } from '#test/cluster/support/install.ts';
 import { roundRobin } from '#test/cluster/support/round-robin.ts';
+import { installShippedSet, startShipped } from '#test/cluster/support/shipped-set.ts';
 import { startWebhookProcess, type WebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import { at, textAt } from '#test/contract/harness.ts';
-import { startSchedulerProcess, type SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { asking, onlyOn, PATIENCE_MS, podPath, RECORDS, removalScene } from './removal-scene.ts';
 
-const DEPLOY = fileURLToPath(new URL('../../../deploy', import.meta.url));
-const RIGHTS = ['rbac', 'position'].flatMap((name) => ['-f', `${DEPLOY}/components/disruption-record/${name}.yaml`]);
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--disruptions-record=On'];
 const SHOP = 'shop';
 /** As deployed: the replicas share their CA. */
 const SHARED_AUTHORITY = { tls: { secretName: 'plimsoll-webhook-tls', secretNamespace: 'plimsoll-system' } };
@@ -43,18 +39,15 @@ describe.skipIf(why !== undefined)(`limits of disruptions${why ?? ''}`, () => {
   let ending: Promise<void>;
 
   beforeAll(async () => {
-    const { admin, cluster } = own();
-    await installPlimsoll(cluster.kubeconfig);
-    const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', ...RIGHTS]);
-    expect([applied.status, applied.stderr]).toEqual([0, '']);
+    const { admin } = own();
+    await installShippedSet(own());
     const labels = { 'plimsoll.dev/disruption-limits': 'enforced' };
     await send('POST', '/api/v1/namespaces', { metadata: { name: SHOP, labels } });
     await send('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name: 'high' }, value: 1_000 });
     await makeFakeNodes(admin, 'node', 2);
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(2), PATIENCE_MS);
     await startWebhooks();
-    const [port = 0] = await freePorts(1);
-    recorder = await startSchedulerProcess(await accountKubeconfig(own(), RECORDER), port, FLAGS);
+    recorder = await startShipped(own(), 'plimsoll-disruptions');
     ending = endTerminatedPods(admin, ended.signal);
     const spec = { selector: { matchLabels: { app: 'web' } }, limits: [{ max: MAX, window: '1h' }] };
     const head = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'DisruptionLimit', metadata: { name: 'web' } };

@@ -1,22 +1,16 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { at, textAt } from '#test/contract/harness.ts';
-import { accountKubeconfig, RECORDER } from '#test/cluster/support/accounts.ts';
-import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
-import { freePorts } from '#test/cluster/support/free-ports.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { installShippedSet, startShipped } from '#test/cluster/support/shipped-set.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { asking, onlyOn, PATIENCE_MS, podPath, RECORDS, removalScene } from './removal-scene.ts';
 
-const DEPLOY = fileURLToPath(new URL('../../../deploy', import.meta.url));
-const RIGHTS = ['rbac', 'position'].flatMap((name) => ['-f', `${DEPLOY}/components/disruption-record/${name}.yaml`]);
 /** All that a node has. */
 const WHOLE = '8';
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--disruptions-record=On'];
 const why = whyNoOwnCluster(process.env);
 
 /** Kubernetes itself removes the pods: its scheduler, its taint manager, its Eviction API. */
@@ -25,17 +19,11 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
   const ended = new AbortController();
   let replicas: readonly SchedulerProcess[] = [];
   let ending: Promise<void>;
-  /** With the rights that the manifests grant, and no others. */
-  let kubeconfig = '';
 
   beforeAll(async () => {
-    const { admin, cluster } = own();
-    for (const name of ['plimsoll-system', 'other']) await send('POST', '/api/v1/namespaces', { metadata: { name } });
-    for (const what of [['-k', `${DEPLOY}/crds`], RIGHTS]) {
-      const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', ...what]);
-      expect([applied.status, applied.stderr]).toEqual([0, '']);
-    }
-    kubeconfig = await accountKubeconfig(own(), RECORDER);
+    const { admin } = own();
+    await installShippedSet(own());
+    await send('POST', '/api/v1/namespaces', { metadata: { name: 'other' } });
     for (const [name, value] of [
       ['low', 10],
       ['high', 1_000],
@@ -44,7 +32,7 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
       await send('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name }, value });
     await makeFakeNodes(admin, 'node', 6);
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(6), PATIENCE_MS);
-    replicas = await Promise.all((await freePorts(2)).map((port) => startSchedulerProcess(kubeconfig, port, FLAGS)));
+    replicas = await Promise.all([startRecord(), startRecord()]);
     await eventually(
       () => expect(replicas.some((each) => each.log().includes('Lease acquired'))).toBe(true),
       PATIENCE_MS,
@@ -57,6 +45,7 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
     await Promise.all(replicas.map((each) => each.stop()));
   });
 
+  const startRecord = () => startShipped(own(), 'plimsoll-disruptions');
   const scene = removalScene(own);
   const { send, create, records, recordOf, preemptorsInEvents, makeOwner, evict, pressure, cause } = scene;
 
@@ -238,8 +227,7 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
       const path = podPath('default', 'unseen');
       expect(await own().admin.request({ path })).toMatchObject({ kind: 'notFound' });
     }, PATIENCE_MS);
-    const [port = 0] = await freePorts(1);
-    replicas = [await startSchedulerProcess(kubeconfig, port, FLAGS)];
+    replicas = [await startRecord()];
     await cause('unseen', 'Deletion');
   }, 120_000);
 

@@ -1,21 +1,16 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import { at, textAt } from '#test/contract/harness.ts';
-import { accountKubeconfig } from '#test/cluster/support/accounts.ts';
-import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
-import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { installShippedSet, type SchedulerWorkload, startShipped } from '#test/cluster/support/shipped-set.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { letTimePass } from '#test/build/waiting.ts';
 import { podPath } from './removal-scene.ts';
 
-const DEPLOY = fileURLToPath(new URL('../../../deploy', import.meta.url));
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/reschedulingpolicies';
 const RECORDS = '/apis/plimsoll.dev/v1alpha1/namespaces/default/disruptions';
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off'];
 const KUBELET_MS = 250;
 /** Each time all pods are listed, of which there are hundreds. */
 const ENDED_MS = 1_000;
@@ -36,8 +31,8 @@ export interface Reported {
 }
 
 /**
- * A control plane with the rights of the rescheduler and of the record of removed pods. Pods of fake nodes run once they
- * are bound, as `reportOf` says, and end when their grace period is over.
+ * A control plane with all that is shipped, whose parts are off. Pods of fake nodes run once they are bound, as `reportOf`
+ * says, and end when their grace period is over.
  */
 export function reschedulingScene(
   own: () => OwnCluster,
@@ -48,18 +43,8 @@ export function reschedulingScene(
   const processes: SchedulerProcess[] = [];
 
   beforeAll(async () => {
-    const { admin, cluster } = own();
-    await send('POST', '/api/v1/namespaces', { metadata: { name: 'plimsoll-system' } });
-    for (const what of [
-      ['-k', `${DEPLOY}/crds`],
-      ['-f', `${DEPLOY}/components/rescheduling/rbac.yaml`],
-      ['-f', `${DEPLOY}/components/disruption-record/rbac.yaml`],
-      ['-f', `${DEPLOY}/components/disruption-record/position.yaml`],
-    ]) {
-      const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', ...what]);
-      expect([applied.status, applied.stderr]).toEqual([0, '']);
-    }
-    working = Promise.all([endTerminatedPods(admin, ended.signal, ENDED_MS), runBoundPods()]);
+    await installShippedSet(own());
+    working = Promise.all([endTerminatedPods(own().admin, ended.signal, ENDED_MS), runBoundPods()]);
   }, 120_000);
   afterAll(async () => {
     ended.abort();
@@ -67,10 +52,8 @@ export function reschedulingScene(
     await Promise.all(processes.map((each) => each.stop()));
   });
 
-  async function startAs(name: string, flag: string): Promise<SchedulerProcess> {
-    const kubeconfig = await accountKubeconfig(own(), { namespace: 'plimsoll-system', name });
-    const [port = 0] = await freePorts(1);
-    const started = await startSchedulerProcess(kubeconfig, port, [...FLAGS, flag]);
+  async function start(workload: SchedulerWorkload): Promise<SchedulerProcess> {
+    const started = await startShipped(own(), workload);
     processes.push(started);
     return started;
   }
@@ -144,7 +127,7 @@ export function reschedulingScene(
 
   return {
     send,
-    startAs,
+    start,
     pods,
     goneFrom,
     createReplicas,

@@ -31,10 +31,7 @@ describe.skipIf(why !== undefined)(`the rescheduler${why ?? ''}`, () => {
     const { admin } = own();
     await makeFakeNodes(admin, 'old', 2);
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(2), PATIENCE_MS);
-    await Promise.all([
-      scene.startAs('plimsoll-rescheduling', '--rescheduling-passes=On'),
-      scene.startAs('plimsoll-disruptions', '--disruptions-record=On'),
-    ]);
+    await Promise.all([scene.start('plimsoll-rescheduling'), scene.start('plimsoll-disruptions')]);
   }, 120_000);
 
   /** Each as a rescheduling that makes room for nobody (S0-30), and why. */

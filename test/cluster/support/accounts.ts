@@ -15,8 +15,6 @@ export interface Account {
 
 export const AGENT: Account = { namespace: NAMESPACE_NODE, name: COMPONENT_NAMES.agent };
 export const WEBHOOK: Account = { namespace: NAMESPACE_SYSTEM, name: COMPONENT_NAMES.webhook };
-/** Of deploy/components/disruption-record. */
-export const RECORDER: Account = { namespace: NAMESPACE_SYSTEM, name: 'plimsoll-disruptions' };
 /** Of deploy/components/queues. */
 export const QUEUE_ACCOUNT: Account = { namespace: NAMESPACE_SYSTEM, name: QUEUE_LEADER };
 

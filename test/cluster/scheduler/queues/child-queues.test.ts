@@ -4,12 +4,10 @@ import { at, textAt } from '#test/contract/harness.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
-import { freePorts } from '#test/cluster/support/free-ports.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { gatesOf, LEADER, PATIENCE_MS, podOf, pods, QUEUES, queueScene } from './queue-scene.ts';
 
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--queues=On', '--reclaim=Enforce'];
 const why = whyNoOwnCluster(process.env);
 const TEST = { timeout: 90_000 };
 const TEMPLATE = {
@@ -38,8 +36,7 @@ describe.skipIf(why !== undefined)(`queues from a template, on the stock kube-sc
     await makeFakeNodes(admin, 'node', 1);
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(1), PATIENCE_MS);
     ending = endTerminatedPods(admin, ended.signal);
-    const [port = 0] = await freePorts(1);
-    leader = await startSchedulerProcess(await scene.leaderKubeconfig(), port, FLAGS);
+    leader = await scene.startLeader('--reclaim=Enforce');
   }, 120_000);
   afterAll(async () => {
     ended.abort();

@@ -3,9 +3,8 @@ import { patchObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
-import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { at } from '#test/contract/harness.ts';
 import { podOf, pods, queueScene } from './queue-scene.ts';
@@ -13,7 +12,6 @@ import { podOf, pods, queueScene } from './queue-scene.ts';
 /** So few show that all gates come off. PLIMSOLL_QUEUE_PODS takes more: 1,500 show how fast. */
 const COUNT = Number(process.env['PLIMSOLL_QUEUE_PODS'] ?? 40);
 const AT_ONCE = 16;
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--queues=On'];
 const why = whyNoOwnCluster(process.env);
 
 describe.skipIf(why !== undefined)(`how fast gates come off${why ?? ''}`, () => {
@@ -29,8 +27,7 @@ describe.skipIf(why !== undefined)(`how fast gates come off${why ?? ''}`, () => 
     // No scheduler takes them, whose writes would come in between.
     const spec = { schedulerName: 'none' };
     await inFlight(AT_ONCE, names, (name) => scene.create(pods('busy'), podOf(name, spec, {}, '1m')));
-    const [port = 0] = await freePorts(1);
-    leader = await startSchedulerProcess(await scene.leaderKubeconfig(), port, FLAGS);
+    leader = await scene.startLeader();
     await eventually(() => expect(leader?.log()).toContain('Lease acquired'), 30_000);
   }, 300_000);
   afterAll(() => leader?.stop());

@@ -6,12 +6,10 @@ import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
-import { freePorts } from '#test/cluster/support/free-ports.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { gatesOf, PATIENCE_MS, podOf, pods, QUEUES, queueScene } from './queue-scene.ts';
 
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--queues=On'];
 const why = whyNoOwnCluster(process.env);
 
 /** One node of 8 CPUs, and two queues of equal weight. */
@@ -58,10 +56,8 @@ describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler$
     return all.filter((each) => gatesOf(each).length === 0).map((each) => textAt(each, 'metadata.name'));
   }
 
-  async function start(count: number): Promise<readonly SchedulerProcess[]> {
-    const kubeconfig = await scene.leaderKubeconfig();
-    return Promise.all((await freePorts(count)).map((port) => startSchedulerProcess(kubeconfig, port, FLAGS)));
-  }
+  const start = (count: number): Promise<readonly SchedulerProcess[]> =>
+    Promise.all(Array.from({ length: count }, () => scene.startLeader()));
 
   test('without a leader, every pod waits', async () => {
     for (const namespace of ['team-a', 'team-b']) expect(await letIn(namespace)).toEqual([]);

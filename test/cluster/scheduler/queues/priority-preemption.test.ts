@@ -3,7 +3,8 @@ import { at } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { startShipped } from '#test/cluster/support/shipped-set.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { PATIENCE_MS } from './queue-scene.ts';
 import { fill, type QueuePodPlan, reclaimScene } from './reclaim-scene.ts';
 
@@ -30,7 +31,7 @@ describe.skipIf(why !== undefined)(`kube-scheduler's own preemption between queu
     await scene.open();
     const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
     await scene.create(classes, { metadata: { name: 'high' }, value: 1_000 });
-    extender = await startSchedulerProcess(own().cluster.kubeconfig, port);
+    extender = await startShipped(own(), 'plimsoll-control-plane-extender', [], { port });
   }, 120_000);
   afterAll(async () => {
     await extender.stop();

@@ -1,14 +1,11 @@
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { at, pod } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { asUser, type AsUser } from '#test/cluster/admission/support/as-user.ts';
-import { accountKubeconfig, QUEUE_ACCOUNT } from '#test/cluster/support/accounts.ts';
-import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { installShippedSet, startShipped } from '#test/cluster/support/shipped-set.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 
-export const DEPLOY = fileURLToPath(new URL('../../../../deploy', import.meta.url));
-const PARTS = ['rbac', 'gate-policy', 'guard-policies', 'leader-policy'];
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 export const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';
 export const LEADER = 'system:serviceaccount:plimsoll-system:plimsoll-queues';
@@ -30,7 +27,7 @@ export function gatesOf(object: unknown): readonly unknown[] {
   return ((at(object, 'spec.schedulingGates') as readonly object[] | undefined) ?? []).map((gate) => at(gate, 'name'));
 }
 
-/** A cluster with queues as the component installs them, without their leader. */
+/** A cluster with all that is shipped, whose parts are off; the leader of queues is started by the suite. */
 export function queueScene(own: () => OwnCluster) {
   const user = (name?: string): AsUser => asUser(own().connection, name);
 
@@ -40,12 +37,7 @@ export function queueScene(own: () => OwnCluster) {
   }
 
   async function install(): Promise<void> {
-    await create('/api/v1/namespaces', { metadata: { name: 'plimsoll-system' } });
-    const files = PARTS.flatMap((part) => ['-f', `${DEPLOY}/components/queues/${part}.yaml`]);
-    for (const what of [['-k', `${DEPLOY}/crds`], files]) {
-      const applied = await kubectl(own().cluster.kubeconfig, ['apply', '--server-side', ...what]);
-      expect([applied.status, applied.stderr]).toEqual([0, '']);
-    }
+    await installShippedSet(own());
     await create('/api/v1/namespaces', { metadata: { name: 'probe', labels: { 'plimsoll.dev/queues': 'managed' } } });
     // A policy takes effect shortly after it is written: the one that gives the gate, and the one that keeps it.
     await eventually(async () => {
@@ -78,8 +70,8 @@ export function queueScene(own: () => OwnCluster) {
     return editor;
   }
 
-  /** With the rights that the manifests grant the leader, and no others. */
-  const leaderKubeconfig = (): Promise<string> => accountKubeconfig(own(), QUEUE_ACCOUNT);
+  const startLeader = (...flags: readonly string[]): Promise<SchedulerProcess> =>
+    startShipped(own(), 'plimsoll-queues', flags);
 
-  return { user, create, install, manage, queue, tenant, leaderKubeconfig };
+  return { user, create, install, manage, queue, tenant, startLeader };
 }

@@ -2,16 +2,13 @@ import { expect } from 'vitest';
 import { at, textAt } from '#test/contract/harness.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { eventually } from '#test/build/waiting.ts';
-import { accountKubeconfig, RECORDER } from '#test/cluster/support/accounts.ts';
-import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
-import { freePorts } from '#test/cluster/support/free-ports.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
-import { DEPLOY, gatesOf, PATIENCE_MS, podOf, pods, QUEUES, queueScene } from './queue-scene.ts';
+import { startShipped } from '#test/cluster/support/shipped-set.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { gatesOf, PATIENCE_MS, podOf, pods, QUEUES, queueScene } from './queue-scene.ts';
 
-const OFF = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off'];
 const TEAM = 'team';
 const NOTHING = { gracePeriodSeconds: 0 };
 
@@ -61,18 +58,10 @@ export function reclaimScene(own: () => OwnCluster, flags: readonly string[] = [
 
   /** Starts the record of removed pods, too. */
   async function startRecord(): Promise<void> {
-    const { cluster } = own();
-    const files = ['rbac', 'position'].flatMap((part) => ['-f', `${DEPLOY}/components/disruption-record/${part}.yaml`]);
-    expect((await kubectl(cluster.kubeconfig, ['apply', '--server-side', ...files])).stderr).toBe('');
-    const path = await accountKubeconfig(own(), RECORDER);
-    const [port = 0] = await freePorts(1);
-    record = await startSchedulerProcess(path, port, [...OFF, '--disruptions-record=On']);
+    record = await startShipped(own(), 'plimsoll-disruptions');
   }
 
-  async function startReplica(): Promise<SchedulerProcess> {
-    const [port = 0] = await freePorts(1);
-    return startSchedulerProcess(await scene.leaderKubeconfig(), port, [...OFF, '--queues=On', ...flags]);
-  }
+  const startReplica = (): Promise<SchedulerProcess> => scene.startLeader(...flags);
 
   async function close(): Promise<void> {
     ended.abort();

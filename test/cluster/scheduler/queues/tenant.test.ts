@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { at } from '#test/contract/harness.ts';
 import { asUser, type AsUser } from '#test/cluster/admission/support/as-user.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { startPodCreates } from '#test/cluster/installed/support/pod-creates.ts';
+import { runKubectl } from '#test/cluster/installed/support/run-kubectl.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { gatesOf, LEADER, PATIENCE_MS, podOf, pods, queueScene } from './queue-scene.ts';
 
@@ -125,13 +127,8 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
   });
 
   test('impersonates no account that may let pods in', async () => {
-    const { status } = await tenant(
-      'POST',
-      '/api/v1/namespaces/plimsoll-system/serviceaccounts/plimsoll-queues/token',
-      {
-        spec: {},
-      },
-    );
+    const token = '/api/v1/namespaces/plimsoll-system/serviceaccounts/plimsoll-queues/token';
+    const { status } = await tenant('POST', token, { spec: {} });
     expect(status).toBe(403);
   });
 
@@ -197,7 +194,9 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
         ['default', 'elsewhere', 403],
         ['shop', 'waiting', 201],
       ] as const) {
-        const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name } };
+        const uid = at((await scene.user()('GET', pods(namespace, name))).body, 'metadata.uid');
+        const deleteOptions = { preconditions: { uid } };
+        const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name }, deleteOptions };
         expect((await leader('POST', `${pods(namespace, name)}/eviction?dryRun=All`, eviction)).status).toBe(code);
       }
     });
@@ -274,6 +273,22 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
       });
       expect([status, gatesOf(body)]).toEqual([200, []]);
     });
+  });
+
+  test('once the gate is removed, none of its pods is refused, although the guards are still there', async () => {
+    const creates = startPodCreates(own().connection, { namespace: 'shop' });
+    const gate = (verb: string) =>
+      runKubectl(own().cluster.kubeconfig, [verb, '-f', 'deploy/components/queues/gate-policy.yaml']);
+    const isGated = async () => {
+      const { body } = await scene.user()('POST', `${pods('shop')}?dryRun=All`, podOf('b'));
+      return gatesOf(body).includes(GATE);
+    };
+    await gate('delete');
+    await eventually(async () => expect(await isGated()).toBe(false), PATIENCE_MS);
+    await creates.expectNoneRefused();
+    await gate('create');
+    await eventually(async () => expect(await isGated()).toBe(true), PATIENCE_MS);
+    await creates.stop();
   });
 });
 

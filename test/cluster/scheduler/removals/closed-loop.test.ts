@@ -5,15 +5,14 @@ import type { Cause } from '#shared/domain/disruption/disruption.ts';
 import { itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
-import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
-import { installPlimsoll } from '#test/cluster/support/install.ts';
+import { installShippedSet } from '#test/cluster/support/shipped-set.ts';
 import { at, textAt, type WatchLine } from '#test/contract/harness.ts';
 import { PATIENCE_MS, podPath, RECORDS, removalScene } from '#test/cluster/scheduler/removal-scene.ts';
 import { auditedCauses } from './audited-causes.ts';
-import { killedProcesses, POSITION } from './killed-processes.ts';
+import { killedProcesses } from './killed-processes.ts';
 import { type RemovalHistory, removalMistakes, type RemovedPod } from './removal-history.ts';
 import { NODE_COUNT, NODES, removalKinds } from './removal-kinds.ts';
 import { followLines } from './watch-lines.ts';
@@ -45,12 +44,8 @@ describe.skipIf(why !== undefined)(`removals while processes are killed${why ?? 
   let running: Promise<unknown> | undefined;
 
   beforeAll(async () => {
-    const { admin, cluster } = own();
-    await installPlimsoll(cluster.kubeconfig);
-    for (const part of ['rbac', 'position']) {
-      const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '-f', `${POSITION}/${part}.yaml`]);
-      expect([applied.status, applied.stderr]).toEqual([0, '']);
-    }
+    const { admin } = own();
+    await installShippedSet(own());
     const labels = { 'plimsoll.dev/disruption-limits': 'enforced' };
     await send('PATCH', '/api/v1/namespaces/default', { metadata: { labels } });
     for (const [name, value] of [['low', 10] as const, ['high', 1_000] as const])

@@ -1,21 +1,18 @@
 import type { Server } from 'node:net';
 import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { registerFully } from '#webhook/registration/registration.ts';
-import { accountKubeconfig, RECORDER, WEBHOOK } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, WEBHOOK } from '#test/cluster/support/accounts.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { roundRobin } from '#test/cluster/support/round-robin.ts';
+import { startShipped } from '#test/cluster/support/shipped-set.ts';
 import { startWebhookProcess } from '#test/cluster/support/webhook-process.ts';
-import { startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 
 const WEBHOOKS = 5;
 /** The records of a long run are more than a namespace keeps by default. */
 const KEPT = '--disruptions-keep-per-namespace=5000';
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--disruptions-record=On', KEPT];
 /** As deployed: the replicas share their CA. */
 const SHARED_AUTHORITY = { tls: { secretName: 'plimsoll-webhook-tls', secretNamespace: 'plimsoll-system' } };
-export const POSITION = fileURLToPath(new URL('../../../../deploy/components/disruption-record', import.meta.url));
 
 /** A process that can be killed and started again. */
 interface Replica {
@@ -31,11 +28,10 @@ export async function killedProcesses(own: OwnCluster) {
   const target = { kind: 'url', url: `https://127.0.0.1:${frontPort}` } as const;
   await registerFully(admin, { target, failurePolicy: 'Ignore', gatedCallers: [] });
   const place = { folder: dirname(cluster.kubeconfig), kubeconfig: await accountKubeconfig(own, WEBHOOK) };
-  const recorder = await accountKubeconfig(own, RECORDER);
   const starts: readonly (() => Promise<Replica>)[] = ports.map((port, index) =>
     index < WEBHOOKS
       ? () => startWebhookProcess(place, { port, ...SHARED_AUTHORITY })
-      : () => startSchedulerProcess(recorder, port, FLAGS),
+      : () => startShipped(own, 'plimsoll-disruptions', [KEPT], { port }),
   );
   const replicas = await Promise.all(starts.map((start) => start()));
   return {
