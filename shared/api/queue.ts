@@ -1,7 +1,10 @@
+import { z } from 'zod';
 import { type PreparedSelector, prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import { type Amounts, NO_AMOUNTS, quantitySign } from '#shared/domain/quantity/quantity.ts';
+import { NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
 import {
   DEFAULT_DELAY_MS,
+  DEFAULT_WEIGHT,
+  MAX_WEIGHT,
   type Queue,
   type QueueAmounts,
   queueAmounts,
@@ -11,133 +14,152 @@ import { childName, type NewChild } from '#shared/domain/queue/child-queues.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
 import type { QueueDirectory } from '#shared/domain/queue/find-queue.ts';
 import { delayOf, type WrittenSettings } from '#shared/domain/queue/queue-settings.ts';
-import { readSelector } from '#shared/kube/decode/decode-objects.ts';
-import {
-  type Decoded,
-  decodeObject,
-  readAmounts,
-  readBoolean,
-  readChoice,
-  readInteger,
-  readObject,
-  readPart,
-  readText,
-  refuseField,
-  type WireObject,
-} from '#shared/kube/decode/wire-object.ts';
-import { encodeAmounts, encodeObject, encodeSelector, present } from './fields.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
+import { described } from './schema/crd-words.ts';
+import { decodeKind, encodeKind, withoutAbsent } from './schema/decode-kind.ts';
+import { amounts, amountsIfAny, integer, labelSelector, text } from './schema/fields.ts';
 
 export const QUEUE_POLICIES = ['Default', 'Fence', 'Disabled'] as const;
 export const QUEUE_ORDERINGS = ['BestEffort', 'Strict'] as const;
-const MAX_WEIGHT = 10_000;
+const MAX_GUARANTEES = 7;
+export const MAX_RESOURCES = 16;
 
-/** What a queue gets and gives, as written: unset fields are absent or empty. */
-export interface QueueShare {
-  readonly weight: number;
-  readonly guaranteed: Amounts;
-  readonly max: Amounts;
-  readonly policy: (typeof QUEUE_POLICIES)[number] | undefined;
-  /** Any text: one that is not a duration means the default and is reported (S2-33). */
-  readonly delay: string | undefined;
-  readonly preferNear: boolean;
-  readonly ordering: (typeof QUEUE_ORDERINGS)[number] | undefined;
+/** What the descriptions of a queue and of the template of queues below it do not share. */
+interface ShareTexts {
+  readonly weight: string;
+  readonly guaranteed: string;
+  readonly max: string;
+  readonly preemption: string;
+  readonly policy: string;
+  readonly delay: string;
 }
+
+/** What a queue gets and gives. */
+function shareFields(texts: ShareTexts) {
+  return {
+    weight: described(integer(0, MAX_WEIGHT).default(DEFAULT_WEIGHT), texts.weight),
+    guaranteed: amountsIfAny(texts.guaranteed, { maxProperties: MAX_GUARANTEES }),
+    max: amountsIfAny(texts.max, { maxProperties: MAX_RESOURCES }),
+    preemption: described(
+      z.object({
+        policy: described(z.enum(QUEUE_POLICIES).optional(), texts.policy),
+        // Any text: one that is not a duration means the default and is reported (S2-33).
+        delay: text(texts.delay, { maxLength: 64 }),
+        preferNear: described(
+          z.boolean().optional(),
+          'Of two equal choices, take from the queue that is nearer in the tree.',
+        ),
+      }),
+      texts.preemption,
+    ).optional(),
+    ordering: described(
+      z.enum(QUEUE_ORDERINGS).optional(),
+      'With BestEffort, which is the default, a pod that does not fit lets those behind it pass. With Strict they wait.',
+    ),
+  };
+}
+
+const WITHIN_MAX = {
+  rule: '!has(self.max) || !has(self.guaranteed) || self.guaranteed.all(name, !(name in self.max) || !quantity(string(self.guaranteed[name])).isGreaterThan(quantity(string(self.max[name]))))',
+  message: 'guaranteed must not be greater than max',
+};
+const WITHIN_GUARANTEED = {
+  rule: '!has(self.childTemplate) || !has(self.childTemplate.guaranteed) || self.childTemplate.guaranteed.all(name, has(self.guaranteed) && name in self.guaranteed && !quantity(string(self.childTemplate.guaranteed[name])).isGreaterThan(quantity(string(self.guaranteed[name]))))',
+  message:
+    'childTemplate.guaranteed must not be greater than guaranteed, of which the queues below get their guarantees',
+};
+
+export const QUEUE_TEMPLATE = described(
+  z.object(
+    shareFields({
+      weight: 'Share of what this queue deserves, relative to the other queues below it.',
+      guaranteed:
+        'What each queue deserves in any case, by resource name. Queues that are created when the guarantee of this queue is used up get none.',
+      max: 'What the pods of each queue may request together, by resource name.',
+      preemption: 'How each queue takes room back and gives it.',
+      policy: 'With Fence, pods of the queue take no room from outside. With Disabled, they neither take nor give.',
+      delay: 'How long a pod waits before room is taken for it, such as 30s, which is the default.',
+    }),
+  ),
+  'Creates a queue below this one for each namespace whose pods are in this queue, at most 500, and removes it when it has had no pod for one hour. Created queues follow its changes, except in fields that another writer has changed.',
+  { 'x-kubernetes-validations': [WITHIN_MAX] },
+);
+
+export const QUEUE_SPEC = described(
+  z.object({
+    parent: text(
+      'Queue that this one is part of. If absent, it is part of the queue root, which exists also without an object.',
+      {
+        minLength: 1,
+        maxLength: 253,
+      },
+    ),
+    ...shareFields({
+      weight:
+        'Share of what the parent deserves, relative to the other children. With 0 the queue gets its guarantee and no more.',
+      guaranteed:
+        'What the queue deserves in any case, by resource name, such as cpu or memory. A resource that is absent has no guarantee.',
+      max: 'What the pods of the queue and of all queues below it may request together, by resource name. A resource that is absent has no limit.',
+      preemption: 'How the queue takes room back and gives it.',
+      policy:
+        'With Fence, pods of this queue and of the queues below it take no room from outside. With Disabled, they neither take nor give. Has no effect on the queue root.',
+      delay:
+        'How long a pod waits before room is taken for it, such as 30s, which is the default. Only effective on a queue without children.',
+    }),
+    childTemplate: QUEUE_TEMPLATE.optional(),
+    namespaceSelector: labelSelector(
+      'Labels of the namespaces whose pods may use this queue. If absent, it selects no namespace. If empty, it selects every namespace.',
+    ),
+    capacity: amounts(
+      'What there is to share, by resource name. Only on the queue root. If absent, the allocatable resources of the nodes that take new pods, less what pods outside of queues take there. Set it where an autoscaler adds nodes.',
+      { maxProperties: MAX_RESOURCES, minProperties: 1 },
+    ),
+  }),
+  'Place in the tree, share, and whose pods the queue takes.',
+  { 'x-kubernetes-validations': [WITHIN_MAX, WITHIN_GUARANTEED] },
+);
+
+/** What a queue gets and gives, as written. */
+export type QueueShare = z.output<typeof QUEUE_TEMPLATE>;
 
 /** The spec of a Queue as it was written. */
-export interface QueueObject extends QueueShare {
+export interface QueueObject extends Omit<z.output<typeof QUEUE_SPEC>, 'namespaceSelector'> {
   readonly name: string;
   readonly generation: number;
-  readonly parent: string | undefined;
-  /** For the queues created below it, one for each namespace (S2-34). */
-  readonly childTemplate: QueueShare | undefined;
   /** Absent, it selects no namespace; empty, every one. */
   readonly namespaces: PreparedSelector;
-  /** Only for the root; `undefined` means what the nodes have. */
-  readonly capacity: Amounts | undefined;
 }
+
+const QUEUE = z.codec(
+  z.object({ metadata: z.object({ name: text(''), generation: z.int().optional() }), spec: QUEUE_SPEC }),
+  z.custom<QueueObject>(),
+  {
+    decode: ({ metadata: { name = '', generation = 0 }, spec: { namespaceSelector, ...spec } }) => ({
+      ...spec,
+      name,
+      generation,
+      namespaces: prepareSelector(namespaceSelector),
+    }),
+    encode: ({ name, generation, namespaces, ...spec }) => ({
+      metadata: { name, generation: generation === 0 ? undefined : generation },
+      spec: { ...spec, namespaceSelector: namespaces.written },
+    }),
+  },
+);
 
 /** Reads the spec of a `plimsoll.dev/v1alpha1` Queue. */
 export function decodeQueue(raw: unknown): Decoded<QueueObject> {
-  return decodeObject(raw, (object) => ({
-    ...readPart(object, 'metadata', readMetadata),
-    ...readPart(object, 'spec', readSpec),
-  }));
+  return decodeKind(QUEUE, raw);
 }
 
-function readMetadata(metadata: WireObject): Pick<QueueObject, 'name' | 'generation'> {
-  return { name: readText(metadata, 'name') ?? '', generation: readInteger(metadata, 'generation') ?? 0 };
-}
-
-function readSpec(spec: WireObject): Omit<QueueObject, 'name' | 'generation'> {
-  return {
-    parent: readText(spec, 'parent'),
-    ...readShare(spec),
-    childTemplate: readObject(spec, 'childTemplate', readShare),
-    namespaces: prepareSelector(readSelector(spec, 'namespaceSelector')),
-    capacity: readAmountsOf(spec, 'capacity'),
-  };
-}
-
-function readShare(spec: WireObject): QueueShare {
-  return {
-    weight: readWeight(spec),
-    guaranteed: readAmountsOf(spec, 'guaranteed') ?? NO_AMOUNTS,
-    max: readAmountsOf(spec, 'max') ?? NO_AMOUNTS,
-    ...readPart(spec, 'preemption', readPreemption),
-    ordering: readChoice(spec, 'ordering', QUEUE_ORDERINGS),
-  };
-}
-
-function readPreemption(preemption: WireObject): Pick<QueueObject, 'policy' | 'delay' | 'preferNear'> {
-  return {
-    policy: readChoice(preemption, 'policy', QUEUE_POLICIES),
-    delay: readText(preemption, 'delay'),
-    preferNear: readBoolean(preemption, 'preferNear'),
-  };
-}
-
-function readWeight(spec: WireObject): number {
-  const weight = readInteger(spec, 'weight') ?? 1;
-  if (weight >= 0 && weight <= MAX_WEIGHT) return weight;
-  return refuseField('weight', `expected 0 to ${MAX_WEIGHT}, got ${weight}`);
-}
-
-function readAmountsOf(spec: WireObject, key: string): Amounts | undefined {
-  const amounts = readAmounts(spec, key);
-  for (const [name, amount] of amounts ?? NO_AMOUNTS) {
-    if (quantitySign(amount) < 0) return refuseField(`${key}.${name}`, 'expected at least 0');
-  }
-  return amounts;
-}
-
-/** The object as the API server stores it, without its status; what is absent or empty is left out. */
+/** The object as the API server stores it, without its status. */
 export function encodeQueue(queue: QueueObject): object {
-  const { name, generation, parent, childTemplate, namespaces, capacity } = queue;
-  const spec = present({
-    parent,
-    ...encodeShare(queue),
-    childTemplate: childTemplate && encodeShare(childTemplate),
-    namespaceSelector: namespaces.written && encodeSelector(namespaces.written),
-    capacity: capacity && encodeAmounts(capacity),
-  });
-  return encodeObject('Queue', { name, generation: generation === 0 ? undefined : generation }, { spec });
+  return encodeKind('Queue', QUEUE, queue);
 }
 
 /** The fields of a spec, or of the template in it. */
-export function encodeShare({ weight, guaranteed, max, ordering, ...rest }: QueueShare): object {
-  const { policy, delay, preferNear } = rest;
-  const preemption = present({ policy, delay, preferNear: preferNear ? true : undefined });
-  return present({
-    weight,
-    guaranteed: amountsUnlessEmpty(guaranteed),
-    max: amountsUnlessEmpty(max),
-    preemption: Object.keys(preemption).length === 0 ? undefined : preemption,
-    ordering,
-  });
-}
-
-function amountsUnlessEmpty(amounts: Amounts): object | undefined {
-  return amounts.size === 0 ? undefined : encodeAmounts(amounts);
+export function encodeShare(share: QueueShare): object {
+  return withoutAbsent(z.encode(QUEUE_TEMPLATE, share));
 }
 
 /** The Queue created from the template of its parent. */
@@ -145,7 +167,7 @@ export function queueFromTemplate(child: NewChild, template: QueueShare): QueueO
   return {
     ...template,
     ...(!child.isGuaranteed && { guaranteed: NO_AMOUNTS }),
-    ...{ name: childName(child), parent: child.parent, generation: 0, childTemplate: undefined, capacity: undefined },
+    ...{ name: childName(child), parent: child.parent, generation: 0, capacity: undefined },
     namespaces: prepareSelector(undefined),
   };
 }
@@ -157,8 +179,8 @@ export function queueDirectory(objects: readonly QueueObject[]): QueueDirectory 
 }
 
 function queueOf(object: QueueObject): Queue {
-  const { name, parent, weight, guaranteed, max, policy = 'Default', delay, preferNear, ordering } = object;
-  const { childTemplate } = object;
+  const { name, parent, weight, guaranteed, max, ordering, childTemplate } = object;
+  const { policy = 'Default', delay, preferNear = false } = object.preemption ?? {};
   return {
     ...{ name, parent, weight },
     guaranteed: queueAmounts(guaranteed),
@@ -170,8 +192,8 @@ function queueOf(object: QueueObject): Queue {
 }
 
 /** The settings of which some may have no effect. */
-export function writtenSettings({ name, policy, delay, namespaces, ...amounts }: QueueObject): WrittenSettings {
-  const { guaranteed, max, capacity, childTemplate } = amounts;
+export function writtenSettings(queue: QueueObject): WrittenSettings {
+  const { name, preemption, namespaces, guaranteed, max, capacity, childTemplate } = queue;
   const named = {
     ...{ guaranteed, max, capacity },
     ...{ 'childTemplate.guaranteed': childTemplate?.guaranteed, 'childTemplate.max': childTemplate?.max },
@@ -179,6 +201,7 @@ export function writtenSettings({ name, policy, delay, namespaces, ...amounts }:
   const types = Object.entries(named).flatMap(([field, of]) =>
     Array.from(of?.keys() ?? [], (type) => [field, type] as const),
   );
+  const { policy, delay } = preemption ?? {};
   return { name, policy, delay, isSelecting: namespaces.written !== undefined, types };
 }
 

@@ -6,9 +6,10 @@ import { describeCommandLine } from '#tools/references/describe-command-line.ts'
 import { describeConfiguration } from '#tools/references/describe-configuration.ts';
 import { describeEvents, repositorySources } from '#tools/references/describe-events.ts';
 import { describeMessages, repositoryMessages } from '#tools/references/describe-messages.ts';
-import { describeObjects, repositoryDefinitions } from '#tools/references/describe-objects.ts';
+import { type Definition, describeObjects, repositoryDefinitions } from '#tools/references/describe-objects.ts';
 import type { Artifact } from './artifact.ts';
 import { chartReadme } from './chart-readme.ts';
+import { definitionArtifacts } from '#tools/definitions/definition-artifacts.ts';
 import { fieldTrees } from './field-trees.ts';
 import { pageLibrary } from './page/page-library.ts';
 import { prometheusRule } from './prometheus-rule.ts';
@@ -20,21 +21,24 @@ const CHART = 'deploy/charts/plimsoll';
 /** Everything that is generated from the sources and package-lock.json, without other programs. */
 export async function textArtifacts(): Promise<readonly Artifact[]> {
   const alerts = readFileSync(ALERTS_FILE, 'utf8');
+  const crds = definitionArtifacts();
+  const definitions = repositoryDefinitions(new Map(crds.map(({ path, text }) => [path, text])));
   const own: readonly Artifact[] = [
-    ...references(),
+    ...crds,
+    ...references(definitions),
     { path: 'deploy/components/alerts/prometheus-rule.yaml', text: prometheusRule(alerts) },
     { path: `${CHART}/README.md`, text: chartReadme(readFileSync(`${CHART}/values.yaml`, 'utf8')) },
-    { path: 'cli/review/known-fields.json', text: JSON.stringify(fieldTrees(repositoryDefinitions())) },
+    { path: 'cli/review/known-fields.json', text: JSON.stringify(fieldTrees(definitions)) },
   ];
   const formatted = await Promise.all(own.map(withFormat));
   return [...formatted, ...versionArtifacts(), ...(await pageLibrary())];
 }
 
 /** The pages of docs/reference. */
-function references(): readonly Artifact[] {
+function references(definitions: readonly Definition[]): readonly Artifact[] {
   const pages = {
     metrics: describeMetrics(repositoryMetrics()),
-    objects: describeObjects(repositoryDefinitions()),
+    objects: describeObjects(definitions),
     configuration: describeConfiguration(),
     events: describeEvents(repositorySources),
     messages: describeMessages(repositoryMessages()),

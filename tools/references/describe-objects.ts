@@ -34,10 +34,11 @@ const IN_SELECTOR = /[sS]elector(\[\])?\./;
 const IN_TEMPLATE = /\.childTemplate\./;
 const HEADER = ['field', 'type; values', 'description'];
 
-/** The definitions of the repository. */
-export function repositoryDefinitions(): readonly Definition[] {
+/** The definitions of the repository; of files that are generated in the same run, their new texts by path. */
+export function repositoryDefinitions(texts: ReadonlyMap<string, string> = new Map()): readonly Definition[] {
   const files = readdirSync(FOLDER).filter((name) => name.startsWith('plimsoll.dev_'));
-  return files.sort().map((name) => parse(readFileSync(`${FOLDER}/${name}`, 'utf8')) as Definition);
+  const textOf = (path: string): string => texts.get(path) ?? readFileSync(path, 'utf8');
+  return files.sort().map((name) => parse(textOf(`${FOLDER}/${name}`)) as Definition);
 }
 
 /** The reference page of all kinds, in Markdown. */

@@ -273,11 +273,11 @@ function pathOf(key: string, index: number | undefined): string {
   return index === undefined ? key : `${key}[${index}]`;
 }
 
-function shorten(text: string): string {
+export function shorten(text: string): string {
   return text.length <= MAX_FAULT ? text : `${text.slice(0, MAX_FAULT)}…`;
 }
 
-function describe(value: unknown): string {
+export function describe(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : JSON.stringify(typeof value === 'string' ? shorten(value) : value);
 }

@@ -47,7 +47,8 @@ describe('decodeQueue and encodeQueue', () => {
 
   test('a queue that says nothing has the weight 1 and selects no namespace', () => {
     const read = valueOf(decodeQueue({ metadata: { name: 'plain' } }));
-    expect(read).toMatchObject({ name: 'plain', parent: undefined, weight: 1, delay: undefined, capacity: undefined });
+    expect(read).toMatchObject({ name: 'plain', weight: 1 });
+    expect([read.parent, read.preemption, read.capacity]).toEqual([undefined, undefined, undefined]);
     expect(read.namespaces.matches(new Map([['team', 'a']]))).toBe(false);
     const open = valueOf(decodeQueue({ metadata: { name: 'open' }, spec: { namespaceSelector: {} } }));
     expect(open.namespaces.matches(new Map())).toBe(true);
@@ -70,5 +71,35 @@ describe('decodeQueue and encodeQueue', () => {
     ['spec.namespaceSelector.matchLabels', { namespaceSelector: { matchLabels: [] } }],
   ])('%s that cannot be read is refused by its name: %j', (field, bad) => {
     expect(decodeQueue({ metadata: { name: 'bad' }, spec: bad })).toMatchObject({ ok: false, field });
+  });
+
+  test.each([
+    [{ weight: 10_001 }, 'expected 0 to 10000, got 10001'],
+    [{ weight: 1.5 }, 'expected a whole number, got 1.5'],
+    [{ weight: 'heavy' }, 'expected a whole number, got "heavy"'],
+    [{ parent: 7 }, 'expected a text, got 7'],
+    [{ parent: 'x'.repeat(4_097) }, 'expected at most 4096 characters'],
+    [{ ordering: 'Random' }, 'expected BestEffort or Strict, got "Random"'],
+    [{ ordering: [] }, 'expected a text, got a list'],
+    [{ preemption: [] }, 'expected an object, got a list'],
+    [{ preemption: { preferNear: 'yes' } }, 'expected true or false, got "yes"'],
+    [{ max: { cpu: 'much' } }, 'expected a quantity such as 500m, 2 or 1Gi, got "much"'],
+    [{ max: { cpu: -1 } }, 'expected at least 0'],
+    [{ namespaceSelector: { matchExpressions: {} } }, 'expected a list, got an object'],
+  ])('%j is refused in the words of all readers', (bad, message) => {
+    expect(decodeQueue({ metadata: { name: 'bad' }, spec: bad })).toMatchObject({ ok: false, message });
+  });
+
+  test.each([null, 7, 'queue', []])('%j is no object', (raw) => {
+    expect(decodeQueue(raw)).toEqual({ ok: false, field: '', message: 'expected an object' });
+  });
+
+  test('null and an empty text are absent, and fields that no queue has are left out', () => {
+    const spec = { parent: '', weight: null, max: { cpu: null }, preemption: { delay: '', policy: null }, more: 1 };
+    const read = valueOf(decodeQueue({ metadata: { name: 'plain', labels: null }, spec, status: 'lost' }));
+    expect(encodeQueue(read)).toEqual({
+      ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue' },
+      ...{ metadata: { name: 'plain' }, spec: { weight: 1, preemption: {} } },
+    });
   });
 });

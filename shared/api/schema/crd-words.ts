@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+/** What a CustomResourceDefinition says of a value besides what its schema knows, in the words of OpenAPI. */
+export interface CrdWords {
+  readonly description?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly minimum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+  readonly properties?: object;
+  readonly additionalProperties?: object;
+  readonly 'x-kubernetes-map-type'?: 'atomic';
+  readonly 'x-kubernetes-list-type'?: 'atomic' | 'map' | 'set';
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+  readonly 'x-kubernetes-validations'?: readonly CrdRule[];
+}
+
+/** A rule in CEL. */
+export interface CrdRule {
+  readonly rule: string;
+  readonly message: string;
+  readonly fieldPath?: string;
+}
+
+/** These words by schema. */
+export const CRD_WORDS = z.registry<CrdWords>();
+
+/** The same schema, with what the definition says of it. */
+export function described<S extends z.ZodType>(schema: S, description: string | undefined, more: CrdWords = {}): S {
+  const known = CRD_WORDS.get(schema);
+  CRD_WORDS.add(schema, { ...known, ...more, ...(description !== undefined && { description }) });
+  return schema;
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
+import type { Resource } from '#shared/kube/resource.ts';
+import { described } from './crd-words.ts';
+import { time } from './fields.ts';
+
+/** A kind of ours as its CustomResourceDefinition shows it. */
+export interface KindDefinition {
+  readonly resource: Resource;
+  readonly columns: readonly Column[];
+  /** `spec` and `status`. */
+  readonly schema: z.ZodObject;
+}
+
+/** A column of `kubectl get`; with priority 1 only of `-o wide`. */
+export interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'date' | 'boolean';
+  readonly jsonPath: string;
+  readonly description?: string;
+  readonly priority?: 1;
+}
+
+export function column(name: string, type: Column['type'], jsonPath: string, description?: string): Column {
+  return { name, type, jsonPath, ...(description !== undefined && { description }) };
+}
+
+export function wideColumn(...of: Parameters<typeof column>): Column {
+  return { ...column(...of), priority: 1 };
+}
+
+export const READY = column('Ready', 'string', '.status.conditions[?(@.type=="Ready")].status');
+export const AGE = column('Age', 'date', '.metadata.creationTimestamp');
+
+/** The generation of an object. */
+export function generation() {
+  return described(z.int().min(0), undefined, { format: 'int64' });
+}
+
+/** The conditions of a status. */
+export function conditions() {
+  const condition = z.object({
+    type: z.string().max(316),
+    status: z.enum(['True', 'False', 'Unknown']),
+    reason: z.string().min(1).max(1_024),
+    message: z.string().max(32_768),
+    lastTransitionTime: time(),
+    observedGeneration: generation().optional(),
+  });
+  return described(z.array(condition).max(16), 'Current conditions, one entry per type.', {
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['type'],
+  });
+}
+
+/** The pods that a Queue or a ReschedulingPolicy lists as evicted. */
+export function evictedPods(description: string) {
+  const pod = z.object({
+    pod: described(z.string(), 'Namespace and name.'),
+    uid: described(z.string(), 'UID of the pod.'),
+    node: described(z.string(), 'The node that it was on.'),
+    decision: described(z.string(), 'ID of the decision, as the Eviction carried it.'),
+    at: time('When the API server accepted the eviction.'),
+    code: described(z.string(), 'The reason, for programs.'),
+    because: described(z.string(), 'The reason in words.'),
+  });
+  return described(z.array(pod.partial()).max(MAX_EVICTED), description, { 'x-kubernetes-list-type': 'atomic' });
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import type { KindDefinition } from '#shared/api/schema/kind-definition.ts';
+import { CRD_WORDS } from '#shared/api/schema/crd-words.ts';
+import { CATEGORY, SHORT_NAMES } from '#shared/kube/api-names.ts';
+
+/** The CustomResourceDefinition of a kind. */
+export function customResourceDefinition({ resource, columns, schema }: KindDefinition): object {
+  const { group, version, plural, kind, namespaced } = resource;
+  const singular = kind.toLowerCase();
+  const shortNames = [SHORT_NAMES[kind as keyof typeof SHORT_NAMES]];
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: `${plural}.${group}`,
+      labels: { 'app.kubernetes.io/name': 'plimsoll', 'app.kubernetes.io/part-of': 'plimsoll' },
+    },
+    spec: {
+      group,
+      scope: namespaced ? 'Namespaced' : 'Cluster',
+      names: { kind, listKind: `${kind}List`, plural, singular, shortNames, categories: [CATEGORY] },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: columns,
+          schema: { openAPIV3Schema: objectSchema(schema) },
+        },
+      ],
+    },
+  };
+}
+
+function objectSchema(schema: z.ZodObject): object {
+  const { properties, ...rest } = structuralSchema(schema);
+  return {
+    ...rest,
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      ...properties,
+    },
+  };
+}
+
+type JsonSchema = Record<string, unknown>;
+
+/** The schema of an object as the API server takes it; its integers are unbounded unless it says otherwise. */
+export function structuralSchema(schema: z.ZodObject) {
+  const json: JsonSchema = z.toJSONSchema(schema, {
+    io: 'input',
+    reused: 'inline',
+    unrepresentable: 'any',
+    metadata: CRD_WORDS,
+    override: ({ jsonSchema }) => dropForeignWords(jsonSchema as JsonSchema),
+  });
+  delete json['$schema'];
+  return json as JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
+}
+
+function dropForeignWords(json: JsonSchema): void {
+  if (json['minimum'] === Number.MIN_SAFE_INTEGER) delete json['minimum'];
+  if (json['maximum'] === Number.MAX_SAFE_INTEGER) delete json['maximum'];
+  delete json['propertyNames'];
+}
