@@ -75,6 +75,42 @@ describe('what the account of the leader may change in queues from a template', 
     expect(await change(name, body)).toEqual([403, expect.stringContaining(text)]);
   });
 
+  function child(spec: object): object {
+    const owner = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', name: 'teams', uid: 'of-teams' };
+    const labels = { 'app.kubernetes.io/managed-by': 'plimsoll-queues' };
+    return queue('teams.new', { parent: 'teams', ...spec }, { labels, ownerReferences: [owner] });
+  }
+
+  async function make(spec: object): Promise<readonly unknown[]> {
+    const answer = await user(LEADER)('POST', `${QUEUES}?dryRun=All`, child(spec));
+    return [answer.status, at(answer.body, 'message')];
+  }
+
+  test.each<[string, object]>([
+    ['as the template says', TEMPLATE],
+    ['without its guarantee', { ...TEMPLATE, guaranteed: undefined }],
+    ['with quantities in another type', { ...TEMPLATE, max: { cpu: 4 } }],
+  ])('a new queue %s', async (_, spec) => {
+    expect(await make(spec)).toEqual([201, undefined]);
+  });
+
+  const NO_FIELD = 'no queue with namespaceSelector, capacity, childTemplate or another field';
+  test.each<[object, string]>([
+    [{ weight: 6 }, TEMPLATE_ONLY],
+    [{ ordering: 'Strict' }, TEMPLATE_ONLY],
+    [{ guaranteed: { cpu: '2' } }, TEMPLATE_ONLY],
+    [{ guaranteed: { cpu: '3', memory: '0' } }, TEMPLATE_ONLY],
+    [{ max: undefined }, TEMPLATE_ONLY],
+    [{ max: { cpu: '5' } }, TEMPLATE_ONLY],
+    [{ max: { cpu: '4', memory: '1Gi' } }, TEMPLATE_ONLY],
+    [{ preemption: { delay: '7s', preferNear: true } }, TEMPLATE_ONLY],
+    [{ preemption: undefined }, TEMPLATE_ONLY],
+    [{ namespaceSelector: {} }, NO_FIELD],
+    [{ childTemplate: TEMPLATE }, NO_FIELD],
+  ])('no new queue with %o', async (spec, text) => {
+    expect(await make({ ...TEMPLATE, ...spec })).toEqual([403, expect.stringContaining(text)]);
+  });
+
   test('other users are not bound by it', async () => {
     expect((await user()('PATCH', `${QUEUES}/teams.a?dryRun=All`, { spec: { weight: 9 } })).status).toBe(200);
   });

@@ -10,6 +10,7 @@ import { type Definition, describeObjects, repositoryDefinitions } from '#tools/
 import type { Artifact } from './artifact.ts';
 import { chartReadme } from './chart-readme.ts';
 import { definitionArtifacts } from '#tools/definitions/definition-artifacts.ts';
+import { guardedFields } from '#tools/definitions/guarded-fields.ts';
 import { fieldTrees } from './field-trees.ts';
 import { pageLibrary } from './page/page-library.ts';
 import { prometheusRule } from './prometheus-rule.ts';
@@ -25,6 +26,7 @@ export async function textArtifacts(): Promise<readonly Artifact[]> {
   const definitions = repositoryDefinitions(new Map(crds.map(({ path, text }) => [path, text])));
   const own: readonly Artifact[] = [
     ...crds,
+    guardedFields(),
     ...references(definitions),
     { path: 'deploy/components/alerts/prometheus-rule.yaml', text: prometheusRule(alerts) },
     { path: `${CHART}/README.md`, text: chartReadme(readFileSync(`${CHART}/values.yaml`, 'utf8')) },

@@ -14,7 +14,7 @@ const TEMPLATE = {
   weight: 3,
   guaranteed: { cpu: '2' },
   max: { cpu: '3' },
-  preemption: { policy: 'Fence', delay: '5s' },
+  preemption: { policy: 'Fence', delay: '5s', preferNear: false },
 };
 
 /** One node of 8 CPUs, a queue for teams with a template, and one beside it without a guarantee. */
@@ -206,6 +206,10 @@ describe.skipIf(why !== undefined)(`queues from a template, on the stock kube-sc
       [child({}, { max: { cpu: '3', memory: '1Gi' } }), 'only as the template of its parent says'],
       [child({}, { preemption: { policy: 'Default', delay: '5s' } }), 'only as the template of its parent says'],
       [
+        child({}, { preemption: { ...TEMPLATE.preemption, preferNear: true } }),
+        'only as the template of its parent says',
+      ],
+      [
         child({ name: 'batch.x', ownerReferences: [{ ...owner, name: 'batch' }] }, { parent: 'batch' }),
         'only as the template of its parent says',
       ],
@@ -225,6 +229,7 @@ describe.skipIf(why !== undefined)(`queues from a template, on the stock kube-sc
       ['teams.team-a', { spec: { guaranteed: { memory: '1Gi' } } }, 'only as the template of its parent says'],
       ['teams.team-a', { spec: { max: null } }, 'only as the template of its parent says'],
       ['teams.team-a', { spec: { preemption: { delay: '1s' } } }, 'only as the template of its parent says'],
+      ['teams.team-a', { spec: { preemption: { preferNear: true } } }, 'only as the template of its parent says'],
       ['teams.team-a', { spec: { parent: 'batch' } }, 'only what its template says'],
       ['teams.team-a', { spec: { namespaceSelector: {} } }, 'only what its template says'],
       ['teams.team-a', { metadata: { labels: { more: 'x' } } }, 'may not change the metadata'],
@@ -252,7 +257,7 @@ describe.skipIf(why !== undefined)(`queues from a template, on the stock kube-sc
       await scene.user()('PATCH', `${QUEUES}/teams.team-c`, { spec: { max: { cpu: '2' } } });
       const childTemplate = { weight: 5, guaranteed: { cpu: '3' }, max: { cpu: '4' }, preemption: { delay: '7s' } };
       expect((await scene.user()('PATCH', `${QUEUES}/teams`, { spec: { childTemplate } })).status).toBe(200);
-      const followed = { parent: 'teams', weight: 5, preemption: { policy: 'Fence', delay: '7s' } };
+      const followed = { parent: 'teams', weight: 5, preemption: { policy: 'Fence', delay: '7s', preferNear: false } };
       const untilSpec = (name: string, spec: object): Promise<void> =>
         eventually(async () => expect(at(await queue(name), 'spec')).toEqual(spec), PATIENCE_MS);
       await untilSpec('teams.team-a', { ...followed, guaranteed: { cpu: '2' }, max: { cpu: '4' } });
