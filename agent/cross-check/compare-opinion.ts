@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/base/because.ts';
+import { isSameTotal } from '#shared/domain/pressure/memory-figure.ts';
 import type { SecondOpinion } from '#agent/observe/node/second-opinions.ts';
 import { DOUBTS } from '#agent/messages.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
@@ -18,9 +19,6 @@ export interface SourceOpinion {
   readonly verdict: SourceVerdict;
   readonly pods?: PodComparison;
 }
-
-/** A total that differs by more is not this node's, or not in bytes. */
-const SAME_TOTAL_SHARE = 0.01;
 
 function mebibytes(bytes: number): number {
   return Math.round(bytes / 1024 / 1024);
@@ -50,7 +48,8 @@ export function compareOpinion(
   toleranceShare: number,
 ): SourceVerdict {
   const { totalBytes, availableBytes } = opinion;
-  const isSameMachine = Math.abs(totalBytes - own.totalBytes) <= own.totalBytes * SAME_TOTAL_SHARE;
+  // Another total is not this node's, or not in bytes.
+  const isSameMachine = isSameTotal(totalBytes, own.totalBytes, own.hugePageBytes);
   if (!isSameMachine || Number.isNaN(availableBytes)) return incomparable(source, opinion, own);
   const byBytes = Math.max(own.lowBytes - availableBytes, availableBytes - own.highBytes, 0);
   return byBytes > own.totalBytes * toleranceShare

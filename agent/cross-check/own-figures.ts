@@ -7,6 +7,8 @@ export interface OwnReading {
   readonly totalBytes: number;
   readonly lowBytes: number;
   readonly highBytes: number;
+  /** Another source may count these as available, or not. */
+  readonly hugePageBytes?: number | undefined;
 }
 
 /** What the agent measured lately, to compare figures of other sources that are some seconds old. */
@@ -26,12 +28,14 @@ export function createOwnFigures(clock: Pick<Clock, 'monotonic'>): OwnFigures {
   const available = createRecentRange(SUMMARY_AGE_MS);
   const pods = createPodHistory();
   let totalBytes: number | undefined;
+  let hugePageBytes: number | undefined;
   let noted: UsageByUid | undefined;
 
   function note({ readings, usage, now }: Parameters<OwnFigures['note']>[0]): void {
     const { availableBytes, workingSetBytes } = readings.memory ?? {};
     if (availableBytes !== undefined && workingSetBytes !== undefined) {
       totalBytes = availableBytes + workingSetBytes;
+      hugePageBytes = readings.memory?.hugePageBytes;
       available.note(availableBytes, now);
     }
     // Pods are measured less often than the node: the same measurement is kept once.
@@ -42,7 +46,7 @@ export function createOwnFigures(clock: Pick<Clock, 'monotonic'>): OwnFigures {
   function memory(): OwnReading | undefined {
     const recent = available.range(clock.monotonic());
     if (totalBytes === undefined || recent === undefined) return undefined;
-    return { totalBytes, lowBytes: recent.low, highBytes: recent.high };
+    return { totalBytes, lowBytes: recent.low, highBytes: recent.high, hugePageBytes };
   }
   return { note, memory, pods };
 }

@@ -70,7 +70,8 @@ async function query({ kubelet, ...asked }: KubeletPeerOptions): Promise<SourceO
   const own = asked.figures.memory();
   if (own === undefined) throw new Error('the agent has no reading of its own to compare');
   const { availableBytes = Number.NaN, workingSetBytes = Number.NaN } = summary.readings.memory ?? {};
-  const opinion = { totalBytes: availableBytes + workingSetBytes, availableBytes };
+  // By the working set: what is available depends on how the kubelet's version and gates count huge pages.
+  const opinion = { totalBytes: availableBytes + workingSetBytes, availableBytes: own.totalBytes - workingSetBytes };
   const verdict = compareOpinion(NAME, opinion, own, asked.toleranceShare);
   if (verdict.kind === 'incomparable') return { verdict };
   return { verdict, pods: comparePods(podComparisonQuery(summary.pods, own, asked)) };

@@ -59,14 +59,16 @@ function findTrees(root: string): Trees | undefined {
   return memory === undefined ? undefined : v1Trees(root, memory);
 }
 
-function configuredPlace(kubepods: string): PodsPlace {
-  return { kubepods, driver: kubepods.endsWith('.slice') ? 'systemd' : 'cgroupfs' };
+/** With a slash at either end or two in the middle it is the same path; the last part tells the driver. */
+function configuredPlace(setting: string): PodsPlace {
+  const parts = setting.split('/').filter((part) => part !== '' && part !== '.');
+  return { kubepods: parts.join('/'), driver: parts.at(-1)?.endsWith('.slice') === true ? 'systemd' : 'cgroupfs' };
 }
 
 /** Of several kubepods cgroups, the one that has any of the pods: another driver may have left an old one. */
 function findPlace(memory: string, { setting, pods }: PlaceQuery): PodsPlace | undefined {
   const candidates = setting === undefined ? KUBEPODS : [configuredPlace(setting)];
-  const there = candidates.filter(({ kubepods }) => existsSync(`${memory}/${kubepods}`));
+  const there = candidates.filter(({ kubepods }) => kubepods !== '' && existsSync(`${memory}/${kubepods}`));
   const hasAny = (place: PodsPlace): boolean =>
     pods.some((pod) => existsSync(`${memory}/${podCgroupPath(place, pod)}`));
   return there.find(hasAny) ?? there[0];

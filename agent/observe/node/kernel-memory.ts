@@ -10,6 +10,7 @@ import {
 } from '#shared/domain/pressure/memory-figure.ts';
 import type { MemoryReading } from '#shared/domain/pressure/signal.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { podArithmetic } from '#shared/kube/decode/pod-arithmetic.ts';
 import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { type CgroupMemory, nodeMemorySource, limitOf } from '#agent/observe/cgroup/memory-cgroup.ts';
 import {
@@ -66,13 +67,19 @@ export function createKernelMemory(proc: string, layout: CgroupLayout, clock: Cl
   return { readNode, sources, close };
 }
 
-/** memory.available as the kubelet computes it: capacity minus the working set of the root cgroup. */
+/**
+ * memory.available as the kubelet computes it: capacity minus the working set of the root cgroup, from 1.37 on also
+ * minus huge pages (`adjustForHugePages` in `pkg/kubelet/server/stats/summary.go`).
+ */
 function nodeMemory(
   node: NodeMemory | undefined,
   root: CgroupMemory | undefined,
   at: number,
 ): MemoryReading | undefined {
-  return node && root && leftOf(node.totalBytes, root.workingSetBytes, at);
+  if (node === undefined || root === undefined) return undefined;
+  const { totalBytes, hugePageBytes = 0 } = node;
+  const capacityBytes = podArithmetic() === '1.37' ? totalBytes - hugePageBytes : totalBytes;
+  return { ...leftOf(capacityBytes, root.workingSetBytes, at), hugePageBytes };
 }
 
 /** Without a limit on the cgroup of all pods the signal does not exist. */
@@ -86,8 +93,9 @@ function leftOf(capacityBytes: number, workingSetBytes: number, at: number): Mem
 
 /** The node's reclaimable memory, from /proc/meminfo minus cache that cgroups protect. */
 export function reclaimableMemory(node: NodeMemory, guardedBytes: number, at: number): MemoryReading {
+  const { totalBytes, hugePageBytes } = node;
   const availableBytes = reclaimableOnNode(node, guardedBytes);
-  return { at, availableBytes, workingSetBytes: node.totalBytes - availableBytes };
+  return { at, availableBytes, workingSetBytes: totalBytes - availableBytes, hugePageBytes };
 }
 
 function reclaimableBelowLimit(pods: PodsMemory, guardedBytes: number, at: number): MemoryReading {
@@ -95,7 +103,15 @@ function reclaimableBelowLimit(pods: PodsMemory, guardedBytes: number, at: numbe
   return { at, availableBytes, workingSetBytes: pods.limitBytes - availableBytes };
 }
 
-const MEMINFO_KEYS = ['MemTotal', 'MemAvailable', 'Active(file)', 'Inactive(file)', 'Dirty', 'Writeback'] as const;
+const MEMINFO_KEYS = [
+  'MemTotal',
+  'MemAvailable',
+  'Active(file)',
+  'Inactive(file)',
+  'Dirty',
+  'Writeback',
+  'Hugetlb',
+] as const;
 const MEMINFO = defineFields(...MEMINFO_KEYS);
 const KIBIBYTE = 1024;
 
@@ -103,7 +119,7 @@ function bytes(key: (typeof MEMINFO_KEYS)[number]): number {
   return (MEMINFO.values[MEMINFO_KEYS.indexOf(key)] ?? Number.NaN) * KIBIBYTE;
 }
 
-/** /proc/meminfo: total and available memory, and page cache. */
+/** /proc/meminfo: total and available memory, page cache and huge pages. */
 export function meminfoSource(proc: string): Source<NodeMemory> {
   const file = new KernelFile(proc, 'meminfo');
 
@@ -120,6 +136,7 @@ export function meminfoSource(proc: string): Source<NodeMemory> {
       availableBytes,
       fileBytes: orNothing(bytes('Active(file)') + bytes('Inactive(file)')),
       unwrittenBytes: orNothing(bytes('Dirty') + bytes('Writeback')),
+      hugePageBytes: orNothing(bytes('Hugetlb')),
     });
   }
   return { name: 'meminfo', read, close: () => file.close() };

@@ -7,8 +7,11 @@ export const ABSENT = -1;
 /** `read()` returns this instead of a length when the file exists but cannot be read. */
 export const FAILED = -2;
 
-/** Buffer for all kernel files; its content is valid until the next read of any of them. */
-export const scratch = new Uint8Array(64 * 1024);
+/**
+ * Buffer for all kernel files; its content is valid until the next read of any of them. /proc/stat has up to 230 bytes
+ * for each of up to 8,192 processors. Only pages that were written to take memory.
+ */
+export const scratch = new Uint8Array(2 * 1024 * 1024);
 
 /** A seq_file returns at most about a page per read: only a read near that size may be followed by more data. */
 const NEAR_A_PAGE = 4096 - 256;

@@ -74,7 +74,11 @@ export const REASONS = {
     (f: { readonly namespace: string }) =>
       `the labels of namespace ${f.namespace} are unknown; the namespace may have opted out`,
   ),
-  noStatistics: reason('NoStatistics', () => 'the pod has no statistics'),
+  noStatistics: reason('NoStatistics', (f: { readonly isZero?: boolean }) =>
+    f.isZero === true
+      ? 'the pod runs, but its cgroup has 0 bytes: its containers run elsewhere, such as in a virtual machine (Kata)'
+      : 'the pod has no statistics',
+  ),
   aboveRequestHeld: reason(
     'AboveRequestHeld',
     (f: KeptPod) => `the pod keeps to its request, and ${f.pod}, which may exceed its own, stays: ${f.why}`,

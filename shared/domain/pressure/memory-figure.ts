@@ -30,8 +30,13 @@ const SAME_TOTAL_SHARE = 0.01;
 
 /** Whether two readings describe the same memory, by its size; unknown if either lacks a figure. */
 export function areOfOneMachine(one: MemoryReading | undefined, other: MemoryReading | undefined): boolean {
-  const [left, right] = [totalOf(one), totalOf(other)];
-  return Math.abs(left - right) <= right * SAME_TOTAL_SHARE;
+  return isSameTotal(totalOf(one), totalOf(other), one?.hugePageBytes ?? other?.hugePageBytes);
+}
+
+/** Whether two totals are those of one machine, of which either may leave out its huge pages. */
+export function isSameTotal(one: number, other: number, hugePageBytes = 0): boolean {
+  const differences = [0, hugePageBytes, -hugePageBytes].map((bytes) => Math.abs(one - other + bytes));
+  return Math.min(...differences) <= other * SAME_TOTAL_SHARE;
 }
 
 function totalOf(reading: MemoryReading | undefined): number {
@@ -70,6 +75,8 @@ export interface NodeMemory extends PageCache {
   readonly totalBytes: number;
   /** MemAvailable: free pages, reclaimable page cache and slab, less what the kernel reserves for itself. */
   readonly availableBytes: number;
+  /** Huge pages of all sizes, used or not; no part of what is available. */
+  readonly hugePageBytes?: number;
 }
 
 /** A limited group of processes as reported in its own files. */

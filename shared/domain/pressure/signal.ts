@@ -122,6 +122,8 @@ export interface MemoryReading {
   readonly at: Instant | undefined;
   readonly availableBytes: number | undefined;
   readonly workingSetBytes: number | undefined;
+  /** Set aside for huge pages, if known: before 1.37 a kubelet counts it as available, from then on it does not. */
+  readonly hugePageBytes?: number | undefined;
 }
 
 export interface FilesystemReading {

@@ -71,9 +71,15 @@ function readRuntime(runtime: WireObject) {
 function readMemory(memory: WireObject): MemoryReading {
   return {
     at: readTime(memory),
-    availableBytes: readCount(memory, 'availableBytes'),
+    availableBytes: readAvailable(memory),
     workingSetBytes: readCount(memory, 'workingSetBytes'),
   };
+}
+
+/** The kubelet subtracts unsigned numbers: what is below 0 arrives as nearly 2^64, and is no amount of memory. */
+function readAvailable(memory: WireObject): number | undefined {
+  const bytes = readCount(memory, 'availableBytes');
+  return bytes !== undefined && bytes > Number.MAX_SAFE_INTEGER ? undefined : bytes;
 }
 
 function readFilesystem(filesystem: WireObject): FilesystemReading {

@@ -34,11 +34,11 @@ function wallTime(ageMs: number): string {
   return new Date(Math.floor((clock.now() - ageMs) / 1000) * 1000).toISOString();
 }
 
-function summaryOf(availableMiB: number, pods: readonly SummaryPod[]): object {
+function summaryOf(availableMiB: number, pods: readonly SummaryPod[], totalMiB = 1000): object {
   const memory = {
     time: wallTime(0),
     availableBytes: availableMiB * MIB,
-    workingSetBytes: (1000 - availableMiB) * MIB,
+    workingSetBytes: (totalMiB - availableMiB) * MIB,
   };
   return {
     node: { nodeName: 'n1', memory },
@@ -52,20 +52,23 @@ function summaryOf(availableMiB: number, pods: readonly SummaryPod[]): object {
 
 type UsageOverTime = (atMs: number) => number;
 
+const OWN = { totalBytes: 1000 * MIB, lowBytes: 300 * MIB, highBytes: 310 * MIB, hugePageBytes: 200 * MIB };
+
 /** Asks a kubelet about pods whose groups used so many MiB over the last half minute, measured each second. */
 async function ask(
   availableMiB: number,
   reported: readonly SummaryPod[],
   own: Readonly<Record<string, UsageOverTime>>,
+  totalMiB?: number,
 ) {
-  const url = await kubeletAnswering(summaryOf(availableMiB, reported));
+  const url = await kubeletAnswering(summaryOf(availableMiB, reported, totalMiB));
   const usageAt = (atMs: number) =>
     usageByUid(Object.entries(own).map(([uid, series]) => podUsage(uid, series(atMs) * MIB)));
   const history = createPodHistory();
   for (let atMs = NOW_MS - 30_000; atMs < NOW_MS; atMs += 1000) history.note(usageAt(atMs), atMs);
   return kubeletPeer({
     kubelet: { url, token: undefined, ca: undefined, skipTlsVerify: false },
-    figures: { memory: () => ({ totalBytes: 1000 * MIB, lowBytes: 300 * MIB, highBytes: 310 * MIB }), pods: history },
+    figures: { memory: () => OWN, pods: history },
     pods: () => usageAt(NOW_MS),
     toleranceShare: 0.05,
     clock: { now: () => clock.now(), monotonic: () => NOW_MS },
@@ -97,6 +100,15 @@ describe('kubeletPeer', () => {
           .text,
       },
     });
+  });
+
+  test.each<[string, availableMiB: number, totalMiB: number, kind: string]>([
+    ['counts huge pages as available where the agent does not', 505, 1200, 'agrees'],
+    ['leaves out huge pages where the agent counts them', 105, 800, 'agrees'],
+    ['leaves them out, and has used more', 5, 800, 'differs'],
+    ['leaves out more than there are', 105, 750, 'incomparable'],
+  ])('a kubelet that %s', async (_, availableMiB, totalMiB, kind) => {
+    expect((await ask(availableMiB, [], {}, totalMiB)).verdict.kind).toBe(kind);
   });
 
   test('another figure for a pod concerns that pod, not the node', async () => {

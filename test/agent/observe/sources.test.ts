@@ -40,19 +40,35 @@ const value = (content: object) => () => ({ kind: 'reading', value: content });
 const failed = (because: (root: string) => string) => (root: string) => ({ kind: 'failed', because: because(root) });
 const absent = (because: (root: string) => string) => (root: string) => ({ kind: 'absent', because: because(root) });
 
+/** Its /proc/stat, years after boot, when the numbers are wide. */
+const largeMachine = (processors: number): SourceCase => {
+  const lines = Array.from({ length: processors }, (_, cpu) => `cpu${cpu}${' 3155760000'.repeat(10)}\n`).join('');
+  return {
+    files: { stat: `cpu  9876543210123 1 1 5655121920000 60 1 1 1 1 1\n${lines}intr ${'0 '.repeat(1_000)}\n` },
+    source: nodeCpuSource,
+    expected: value({ busySeconds: 98_765_432_101.28, processors }),
+  };
+};
+
 const cases: Record<string, SourceCase> = {
   'meminfo in bytes': {
     files: {
       meminfo:
-        'MemTotal: 1000 kB\nMemAvailable: 500 kB\nActive(file): 20 kB\nInactive(file): 10 kB\nDirty: 4 kB\nWriteback: 1 kB\n',
+        'MemTotal: 1000 kB\nMemAvailable: 500 kB\nActive(file): 20 kB\nInactive(file): 10 kB\nDirty: 4 kB\nWriteback: 1 kB\nHugetlb: 2 kB\n',
     },
     source: meminfoSource,
-    expected: value({ totalBytes: 1024000, availableBytes: 512000, fileBytes: 30720, unwrittenBytes: 5120 }),
+    expected: value({
+      totalBytes: 1024000,
+      availableBytes: 512000,
+      fileBytes: 30720,
+      unwrittenBytes: 5120,
+      hugePageBytes: 2048,
+    }),
   },
   'meminfo without page cache lines': {
     files: { meminfo: 'MemTotal: 1000 kB\nMemAvailable: 500 kB\nDirty: 4 kB\n' },
     source: meminfoSource,
-    expected: value({ totalBytes: 1024000, availableBytes: 512000, fileBytes: 0, unwrittenBytes: 0 }),
+    expected: value({ totalBytes: 1024000, availableBytes: 512000, fileBytes: 0, unwrittenBytes: 0, hugePageBytes: 0 }),
   },
   'v2 memory of all pods': {
     files: {
@@ -158,6 +174,8 @@ const cases: Record<string, SourceCase> = {
     source: nodeCpuSource,
     expected: value({ busySeconds: 4.44, processors: 2 }),
   },
+  'the largest machine that can be bought': largeMachine(1_792),
+  'the largest that Linux knows': largeMachine(8_192),
   'a stat file without cpu lines': {
     files: { stat: 'intr 5\n' },
     source: nodeCpuSource,

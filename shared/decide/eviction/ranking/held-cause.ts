@@ -14,7 +14,7 @@ import {
 } from '#shared/decide/eviction/usage-growth.ts';
 import { REASONS } from '#shared/decide/eviction/messages.ts';
 import { leavingAboveRequest } from './rank-node.ts';
-import { isUnmeasuredPod, type NodeRanking } from './safe-within-request.ts';
+import { unmeasuredPod, type NodeRanking } from './safe-within-request.ts';
 
 /** What is known about the shortage in addition to the ranking. */
 export interface CauseQuery extends NodeRanking {
@@ -171,11 +171,9 @@ function kubeletVictims({ context: { signal }, snapshot, growth }: CauseQuery): 
 function unknownTakings(query: CauseQuery): readonly HeldPodTaking[] {
   const { context, snapshot, growth, available } = query;
   if (available === undefined || resourceOf(context.signal) !== 'memory') return [];
-  const unmeasured = query.ranked.find((candidate) => isUnmeasuredPod(candidate, query));
-  const [unreadable] = snapshot.pods.unreadable;
-  const pod = unmeasured === undefined ? unreadable : nameOf(unmeasured);
-  if (pod === undefined) return [];
-  const because = unmeasured === undefined ? REASONS.unreadable({}) : REASONS.noStatistics({});
+  const [unreadable] = snapshot.pods.unreadable.map((pod) => ({ pod, because: REASONS.unreadable({}) }));
+  const unknown = unmeasuredPod(query) ?? unreadable;
+  if (unknown === undefined) return [];
   const taking = { priority: LOWEST_PRIORITY, usage: 0, overage: 0, rank: NOT_RANKED };
-  return [{ ...taking, growth: unexplainedLoss(growth, snapshot, available), pod, standing: 'unknown', because }];
+  return [{ ...taking, ...unknown, growth: unexplainedLoss(growth, snapshot, available), standing: 'unknown' }];
 }

@@ -36,15 +36,21 @@ import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import { isUncounted, type Severity } from '#shared/decide/eviction/history/inflight-eviction.ts';
 import { REASONS } from '#shared/decide/eviction/messages.ts';
 
-/** Statistics without the figure that counts are treated as missing: unknown is not zero. */
-function measuredFor(signal: Signal, usage: PodUsage | undefined): PodUsage | undefined {
-  return figureFor(signal, usage) === undefined ? undefined : usage;
+/** Statistics without the figure that counts are treated as missing: unknown is not zero, and zero may be unknown. */
+function measuredFor(signal: Signal, pod: Pod, usage: PodUsage | undefined): PodUsage | undefined {
+  const figure = figureFor(signal, usage);
+  return figure === undefined || isOutsideCgroup(signal, pod, figure) ? undefined : usage;
+}
+
+/** No running container has no memory at all: the memory of a virtual machine is charged to another cgroup. */
+function isOutsideCgroup(signal: Signal, { status }: Pod, figure: number | undefined): boolean {
+  return figure === 0 && resourceOf(signal) === 'memory' && status.phase === 'Running';
 }
 
 /** For a pod whose sources disagree, the smaller memory figure is used. */
-function supportedUsage(signal: Signal, { uid }: Pod, { usage, doubtfulPods }: NodeSnapshot): PodUsage | undefined {
-  const measured = measuredFor(signal, usage.get(uid));
-  const doubt = doubtfulPods.get(uid);
+function supportedUsage(signal: Signal, pod: Pod, { usage, doubtfulPods }: NodeSnapshot): PodUsage | undefined {
+  const measured = measuredFor(signal, pod, usage.get(pod.uid));
+  const doubt = doubtfulPods.get(pod.uid);
   if (measured?.memory?.workingSetBytes === undefined || doubt === undefined) return measured;
   const workingSetBytes = Math.min(measured.memory.workingSetBytes, doubt.theirsBytes);
   return { ...measured, memory: { ...measured.memory, workingSetBytes } };
@@ -168,9 +174,14 @@ function unknownNamespace({ namespace }: Pod, namespaces: NodeSnapshot['namespac
   return namespaces.has(namespace) ? undefined : REASONS.namespaceUnknown({ namespace }, { namespace });
 }
 
-function withoutStatistics({ facts, usage }: Candidate, policy: AgentPolicy): Because | undefined {
+function withoutStatistics(
+  { facts: { pod }, usage, signal }: Candidate,
+  policy: AgentPolicy,
+  snapshot: NodeSnapshot,
+): Because | undefined {
   if (usage !== undefined || policy.ranking.missingStats !== 'Never') return undefined;
-  return REASONS.noStatistics({}, { pod: facts.pod.name });
+  const isZero = isOutsideCgroup(signal, pod, figureFor(signal, snapshot.usage.get(pod.uid)));
+  return REASONS.noStatistics({ isZero }, { pod: pod.name });
 }
 
 /** In the mild stage a pod with contradicted figures is not evicted; in the severe stage the smaller figure counts. */
@@ -234,7 +245,7 @@ export function ineligibility(context: RankingContext, snapshot: NodeSnapshot, p
     return (
       protectionOf(pod, rules[optOutForce(candidate, stage, policy)]) ??
       unknownNamespace(pod, snapshot.namespaces) ??
-      withoutStatistics(candidate, policy) ??
+      withoutStatistics(candidate, policy, snapshot) ??
       doubtful(candidate, stage, snapshot) ??
       withinRequest(candidate, stage, policy) ??
       pauseOf(pod, context, snapshot.now) ??

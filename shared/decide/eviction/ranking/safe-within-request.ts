@@ -73,8 +73,8 @@ function heldElsewhere({ ranked, reasonAgainst, context, snapshot, policy }: Nod
   if (terminating !== undefined) return held({ pod: nameOf(terminating), because: REASONS.terminating({}) });
   if (isVictimOfKubeletLeft(context, snapshot))
     return held({ pod: 'a pod that the kubelet evicted', because: REASONS.terminating({}) });
-  const unmeasured = ranked.find((each) => isUnmeasuredPod(each, { reasonAgainst }));
-  if (unmeasured !== undefined) return held({ pod: nameOf(unmeasured), because: REASONS.noStatistics({}) });
+  const unmeasured = unmeasuredPod({ ranked, reasonAgainst });
+  if (unmeasured !== undefined) return held(unmeasured);
   const [unreadable] = snapshot.pods.unreadable;
   return unreadable === undefined ? undefined : held({ pod: unreadable, because: REASONS.unreadable({}) });
 }
@@ -87,10 +87,17 @@ function isVictimOfKubeletLeft({ signal }: RankingContext, { pods, usage }: Node
   return pods.endedByKubelet.some(({ uid }) => (figureFor(signal, usage.get(uid)) ?? 0) > 0);
 }
 
-/** A running pod that stays because it has no statistics may use any amount; the kubelet ranks it first. */
-export function isUnmeasuredPod(candidate: Candidate, { reasonAgainst }: Pick<NodeRanking, 'reasonAgainst'>): boolean {
-  const isRunning = candidate.usage === undefined && candidate.facts.pod.status.phase === 'Running';
-  return isRunning && reasonAgainst(candidate)?.code === NO_STATISTICS;
+/** The first running pod that stays because it has no statistics: it may use any amount. */
+export function unmeasuredPod({
+  ranked,
+  reasonAgainst,
+}: Pick<NodeRanking, 'ranked' | 'reasonAgainst'>): HeldPod | undefined {
+  for (const candidate of ranked) {
+    if (candidate.usage !== undefined || candidate.facts.pod.status.phase !== 'Running') continue;
+    const because = reasonAgainst(candidate);
+    if (because?.code === NO_STATISTICS) return { pod: nameOf(candidate), because };
+  }
+  return undefined;
 }
 
 function held({ pod, because }: HeldPod): Because {

@@ -48,6 +48,27 @@ describe('findCgroupLayout', () => {
     });
   });
 
+  test.each<[setting: string, kubepods: string, driver: string]>([
+    ['kubepods.slice/', 'kubepods.slice', 'systemd'],
+    ['/kubepods.slice', 'kubepods.slice', 'systemd'],
+    ['//kubelet.slice//kubelet-kubepods.slice//', 'kubelet.slice/kubelet-kubepods.slice', 'systemd'],
+    ['./machine/pods/', 'machine/pods', 'cgroupfs'],
+    ['machine.slice/pods/', 'machine.slice/pods', 'cgroupfs'],
+  ])('%s is %s', (setting, kubepods, driver) => {
+    for (const memory of ['', 'memory/']) {
+      tree?.remove();
+      tree = temporaryTree({ [`${memory}${kubepods}/memory.stat`]: '' });
+      if (memory === '') tree.write('cgroup.controllers', 'memory\n');
+      for (const root of [tree.root, `${tree.root}/`])
+        expect(findCgroupLayout(root, setting)).toMatchObject({ kind: 'layout', layout: { kubepods, driver } });
+    }
+  });
+
+  test('the root of all cgroups is not the cgroup of all pods', () => {
+    tree = temporaryTree({ 'cgroup.controllers': 'memory\n', 'kubepods/memory.stat': '' });
+    for (const setting of ['', '/', './']) expect(findCgroupLayout(tree.root, setting).kind).toBe('unknown');
+  });
+
   test('an unknown layout is refused with a reason', () => {
     tree = temporaryTree({ 'cgroup.controllers': 'hugetlb\n' });
     expect(findCgroupLayout(tree.root)).toEqual({

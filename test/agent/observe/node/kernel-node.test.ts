@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { computePodsAs } from '#shared/kube/decode/pod-arithmetic.ts';
 import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { createKernelNode } from '#agent/observe/node/kernel-node.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
@@ -41,6 +42,20 @@ describe('createKernelNode', () => {
     source.close();
     expect(reclaimable.memory?.availableBytes).toBe(memory);
     expect(reclaimable.allocatableMemory?.availableBytes).toBe(allocatable);
+  });
+
+  test.each<[version: string, bytes: number]>([
+    ['v1.36.3', 3_675_418_624],
+    ['v1.37.2', 3_675_418_624 - 1024 ** 3],
+    ['v1.38.0', 3_675_418_624 - 1024 ** 3],
+  ])('of huge pages a kubelet %s', (version, bytes) => {
+    computePodsAs(version);
+    const source = openNode('hugepages');
+    const { memory } = source.readNode(0).readings;
+    source.close();
+    computePodsAs('');
+    expect(Math.abs((memory?.availableBytes ?? Number.NaN) - bytes) / bytes).toBeLessThan(0.001);
+    expect(memory?.hugePageBytes).toBe(1024 ** 3);
   });
 
   test('without PSI there are no ratios, and everything else is there', () => {

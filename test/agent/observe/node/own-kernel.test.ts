@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import { NO_RECLAIM_RATES } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { createSummaryNode } from '#agent/observe/kubelet/summary-node.ts';
@@ -13,17 +13,17 @@ const proc = temporaryTree({
   vmstat: 'oom_kill 7\n',
   'pressure/memory': 'some avg10=0 avg60=0 avg300=0 total=0\n',
 });
-afterEach(() => proc.remove());
+afterAll(() => proc.remove());
 
 /** A kubelet whose average says that tasks stall, and that was asked long ago. */
-function open(isNodesKernel: boolean) {
+function open(isNodesKernel: boolean, reportedMiB = TOTAL_MIB) {
   const clock = manualClock();
   const kubelet = { url: 'http://127.0.0.1:9', token: () => Promise.resolve(''), ca: undefined, skipTlsVerify: false };
   const summary = createSummaryNode({ kubelet, periodMs: 1000, isWanted: () => false, clock });
   const old = { signal: 'memory.pressure', share: 'some', windowMs: 10_000, ratio: 0.9 } as const;
   const view = {
     ...summary.readNode(0),
-    readings: memoryReadings(700, TOTAL_MIB, -9000),
+    readings: memoryReadings(700, reportedMiB, -9000),
     reclaimable: NO_MEMORY_READINGS,
     stalls: [old],
     reclaim: NO_RECLAIM_RATES,
@@ -48,5 +48,13 @@ describe('withOwnKernel', () => {
     });
     expect(kubelets).toMatchObject({ stalls: [{ ratio: 0.9 }], oomKills: undefined });
     for (const node of [own, remote]) node.close();
+  });
+
+  test('a kubelet that leaves out huge pages is of this machine, and one that leaves out more is not', () => {
+    proc.write('meminfo', `MemTotal: ${TOTAL_MIB * 1024} kB\nMemAvailable: 204800 kB\nHugetlb: ${100 * 1024} kB\n`);
+    const nodes = [TOTAL_MIB, TOTAL_MIB - 100, TOTAL_MIB - 150].map((reportedMiB) => open(true, reportedMiB));
+    const isOwn = nodes.map((node) => node.readNode(0).oomKills === 7);
+    for (const node of nodes) node.close();
+    expect(isOwn).toEqual([true, true, false]);
   });
 });

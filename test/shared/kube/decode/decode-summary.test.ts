@@ -43,6 +43,30 @@ describe('decodeSummary', () => {
     });
   });
 
+  test('what is below 0 in unsigned numbers is no amount of memory, on the node and below the limit of all pods', () => {
+    for (const availableBytes of [2 ** 64 - 1, 2 ** 64 - 4096]) {
+      const memory = { time: TIME, availableBytes, workingSetBytes: 6 };
+      const unknown = { at: AT, availableBytes: undefined, workingSetBytes: 6 };
+      expect(decodeSummary({ node: { memory, systemContainers: [{ name: 'pods', memory }] } })).toMatchObject({
+        ok: true,
+        value: { readings: { memory: unknown, allocatableMemory: unknown } },
+      });
+    }
+  });
+
+  test.each<[string, object]>([
+    ['no swap, io or stalls', {}],
+    ['each of them null', { swap: null, io: null, cpu: null, network: null }],
+    ['each of them empty', { swap: {}, io: {}, cpu: { psi: null }, network: {}, process_stats: {} }],
+    ['fields of a newer kubelet', { numa: [{ id: 0, availableBytes: 1 }], swap: { swapUsageBytes: 2 ** 63 } }],
+  ])('a node and a pod with %s have their memory', (_, fields) => {
+    const memory = { time: TIME, availableBytes: 5, workingSetBytes: 6, ...fields };
+    const pod = { podRef: { uid: 'u' }, memory, ...fields };
+    expect(decodeSummary({ node: { memory, ...fields }, pods: [pod] })).toMatchObject({
+      value: { readings: { memory: { availableBytes: 5 } }, pods: [{ uid: 'u', memory: { workingSetBytes: 6 } }] },
+    });
+  });
+
   test('leaves out what is not there', () => {
     expect(decodeSummary({})).toEqual({
       ok: true,

@@ -56,6 +56,7 @@ const HOLDERS: readonly (readonly [what: string, hog: Partial<NodePod>, scene: P
   ],
   ['a grace period of a day', { deletion: { at: 0, gracePeriodSeconds: DAY } }, {}],
   ['missing statistics', { usageMiB: undefined as never }, {}],
+  ['a measurement of 0 bytes, as of a virtual machine,', { usageMiB: 0 }, {}],
   ['a limit of its owner', { owner: 'web' }, { rules: { perOwnerPerHour: 0 } }],
 ];
 
