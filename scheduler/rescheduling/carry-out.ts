@@ -53,11 +53,10 @@ export function moveId({ pod, policy, from, expectedOn, because }: Move): string
 }
 
 /** What has changed since the pass was planned (S3-33): the pod, its node, or the node it was expected on. */
-function whyOutdated({ pod, from, expectedOn }: Move, { placedPods, nodes }: ClusterSnapshot): string | undefined {
+function whyOutdated({ pod, expectedOn }: Move, { placedPods, nodes }: ClusterSnapshot): string | undefined {
   const { uid } = pod.placed.pod;
   const now = placedPods.get(uid)?.pod;
-  if (now === undefined || now.deletion !== undefined || now.spec.nodeName !== from)
-    return 'the pod is gone or terminating';
+  if (now === undefined || now.deletion !== undefined) return 'the pod is gone or terminating';
   const target = nodes.get(expectedOn[0] ?? '');
   if (target === undefined || target.node.isUnschedulable) return `node ${expectedOn[0] ?? ''} no longer accepts pods`;
   const { row } = pod.placed;

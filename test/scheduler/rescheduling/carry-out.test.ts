@@ -39,7 +39,9 @@ function scene(answers: (path: string) => object = () => ({ kind: 'ok', object: 
   const onAvoidFailed = (node: string, message: string) => void failures.push(`${node}: ${message}`);
   const ports = { client, snapshot, now: () => NOON, policy: 'even', onAvoidFailed };
   const move = moves[0] as Move;
-  return { move, snapshot, asked, failures, carryOut: () => carryOutMove(move, ports, new AbortController().signal) };
+  const carryOut = (change: Partial<Move> = {}) =>
+    carryOutMove({ ...move, ...change }, ports, new AbortController().signal);
+  return { move, snapshot, asked, failures, carryOut };
 }
 
 describe('carryOutMove', () => {
@@ -68,6 +70,13 @@ describe('carryOutMove', () => {
       },
       deleteOptions: { preconditions: { uid: 'uid-p0' } },
     });
+  });
+
+  test('keeps the owner of a pod that fails away for the hour that the move says (S3-31)', async () => {
+    const { asked, carryOut } = scene();
+    await carryOut({ avoidForMs: 3_600_000 });
+    const until = new Date(NOON + 3_600_000).toISOString();
+    expect(asked[1]?.body).toMatchObject({ spec: { avoid: [{ until }] } });
   });
 
   test.each<[string, (given: ReturnType<typeof scene>) => void, string]>([

@@ -20,6 +20,7 @@ describe('classOutliers', () => {
     expect(classOutliers([...usual(0), pod('x-1', 30, 'x'), pod('x-2', 30, 'x')], VALUES)).toEqual([
       { workload: 'team/ReplicaSet/x', className: 'class-30', usualClassName: 'class-0' },
     ]);
+    expect(classOutliers([...usual(0), pod('x-1', 20, 'x'), pod('x-2', 20, 'x')], VALUES)).toEqual([]);
   });
 
   test('one pod of a workload with a higher class than the others of it is found', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { decideReclaim } from '#shared/domain/queue/reclaim.ts';
 import { fitCheck } from '#shared/domain/queue/make-room.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import { buildNode, buildPod } from '#test/build/cluster.ts';
+import { buildNode, buildPod, buildTerm } from '#test/build/cluster.ts';
 import { cpu, node, question, queue, running, waiting } from './builders.ts';
 
 const QUEUES = [queue('taker', undefined, { guaranteed: cpu(9_000) }), queue('giver')];
@@ -33,6 +33,25 @@ describe('fitCheck (S2-24)', () => {
 
   test('a victim that is not on that node is no answer', () => {
     expect(fitCheck(snapshot, incoming)('n', giving[1]?.pods ?? [])).toBe(false);
+  });
+
+  test('a pod that would stand beside the taker goes, although another one would go first', () => {
+    const node1 = buildNode({ name: 'n', allocatable: { cpu: '4', memory: '8Gi' } });
+    const placed = ['first', 'enemy'].map((name) =>
+      buildPod({ name, node: 'n', labels: { app: name }, requests: { cpu: '2' } }),
+    );
+    const apart = buildPod({
+      name: 'p',
+      requests: { cpu: '2' },
+      scheduling: { podAntiAffinity: [buildTerm({ app: 'enemy' })] },
+    });
+    const victims = placed.map(({ name, uid }, index) =>
+      running(name, 'giver', { uid, requests: cpu(2_000), priority: index - 1 }),
+    );
+    const asked = question(QUEUES, [node('n', cpu(4_000), victims)], waiting('p', 'taker', { requests: cpu(2_000) }));
+    expect(decideReclaim(asked)).toMatchObject({ victims: [{ name: 'first' }] });
+    const fits = fitCheck(createSnapshot({ nodes: [node1], pods: placed }), apart);
+    expect(decideReclaim({ ...asked, fits })).toMatchObject({ victims: [{ name: 'enemy' }] });
   });
 
   test('no pod goes on a node that the pod does not tolerate or does not select', () => {

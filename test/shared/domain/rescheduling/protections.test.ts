@@ -139,6 +139,13 @@ describe('planPass', () => {
     expect(withBudget(2, 'Low')).toHaveLength(1);
     expect(withBudget(1, 'Low')).toEqual([]);
     expect(withBudget(0, 'High')).toEqual([]);
+    const requests = { cpu: '500m', memory: '512Mi' };
+    const small = Array.from({ length: 18 }, (_, index) =>
+      replica({ name: `s${index}`, node: 'full', owner: `o${index % 6}`, labels: { app: 'one' }, requests }),
+    );
+    const ofFour = (aggressiveness: Aggressiveness) =>
+      moved({ pods: small, budgets: [buildBudget('b', { app: 'one' }, 4)], policy: { ...UNDERUSED, aggressiveness } });
+    expect((['Low', 'Medium', 'High'] as const).map((each) => ofFour(each).length)).toEqual([2, 3, 4]);
   });
 
   /** Moves of a pod of these sizes gain 0.18, 0.54, 1.08 and 2.14 points. */
