@@ -60,6 +60,7 @@ const SAMPLES: ReasonSamples = {
   nodeLimit: { perMinute: 2, perTenMinutes: 4 },
   ineffective: { evictions: 3, seconds: 600 },
   endsByItself: { count: 3, seconds: 6 },
+  growsWithinRequest: { pod: 'shop/cache', seconds: 10 },
   awaitingRelief: {},
   stuck: { count: 2, isKubeletSilent: true },
   noEligiblePod: {

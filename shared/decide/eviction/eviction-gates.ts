@@ -17,7 +17,7 @@ import {
   evictionsOf,
   freeSlotsOnNode,
 } from './history/eviction-state.ts';
-import { passingGate } from './shortage/passing-shortages.ts';
+import { passingGate, withinRequestGate } from './shortage/passing-shortages.ts';
 import { breakerGate } from './history/eviction-circuit-breaker.ts';
 import { figureFor } from './snapshot/deciding-figures.ts';
 import {
@@ -145,15 +145,19 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
     ...snapshot.closedGates,
     doubtGate(signal, snapshot),
     breakerGate(state.breakers, resourceOf(signal), snapshot.now),
-    signal === 'memory.available' && query.trigger.stage === 'severe'
-      ? passingGate(state.passing, snapshot.now)
-      : undefined,
+    signal === 'memory.available' && query.trigger.stage === 'severe' ? waitingGate(state, snapshot) : undefined,
     kubeletGate(query, state),
     stuckGate(query.evictions, snapshot, query.trigger.stage),
     attemptGate(query),
     windowGate(query),
     limitGate(query),
   ].filter((each) => each !== undefined);
+}
+
+/** Why a shortage of memory may end without an eviction. */
+function waitingGate({ passing, growth, trend }: AgentState, snapshot: NodeSnapshot): Because | undefined {
+  const taken = { current: passing.current, growth, available: trend?.available };
+  return passingGate(passing, snapshot.now) ?? withinRequestGate(taken, snapshot);
 }
 
 /**

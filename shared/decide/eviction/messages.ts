@@ -53,6 +53,11 @@ export const REASONS = {
     (f: Seconds & { readonly count: number }) =>
       `the last ${f.count} shortages ended by themselves within ${f.seconds} s; waiting whether this one does`,
   ),
+  growsWithinRequest: reason(
+    'GrowsWithinRequest',
+    (f: Seconds & { readonly pod: string }) =>
+      `${f.pod} takes memory within its request; waiting up to ${f.seconds} s whether it gives it back`,
+  ),
   awaitingRelief: reason('AwaitingRelief', () => 'waiting to measure the relief from the last eviction'),
   stuck: reason(
     'Stuck',

@@ -9,6 +9,8 @@ const RECENT_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
 /** Above the request for this long, a pod has been measured and decided on. */
 const SEEN_MS = 1500;
+/** The kubelet's default hard threshold. */
+const USUAL_KUBELET_MIB = 100;
 
 type IsTrue = (node: LawNode, because: Because) => boolean;
 
@@ -29,6 +31,11 @@ const CLAIMS: Readonly<Record<string, IsTrue>> = {
     node.present().every((pod) => isLeaving(pod) || pod.usedMiB === 0 || pod.spec.fault === 'unreadable'),
   EnoughEnding: (node) => node.pods.some((pod) => pod.usedMiB > 0 && isLeaving(pod)),
   EndsByItself: (node) => node.pods.some(({ spec }) => spec.isSawTooth === true),
+  GrowsWithinRequest: (node) =>
+    node.pods.some(
+      ({ usedMiB, requestMiB, spec: { growsMiB } }) =>
+        growsMiB > 0 && usedMiB <= requestMiB + growsMiB && node.availableMiB() + growsMiB > USUAL_KUBELET_MIB,
+    ),
   AwaitingRelief: (node) => node.pods.some((pod) => pod.askedAtMs !== undefined),
   Ineffective: (node) => node.pods.filter((pod) => pod.askedAtMs !== undefined).length >= 2,
   NoEligiblePod: (node, { facts }) =>

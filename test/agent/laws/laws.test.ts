@@ -55,7 +55,8 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   'drops the window of a namespace': {
     law: 'limits',
     tamper: withLimits({ perNamespacePerTenMinutes: NO_LIMIT }),
-    focus: withChoice({ perNamespace: 1, perMinute: NO_LIMIT, perTenMinutes: NO_LIMIT }),
+    focus: (scenario) =>
+      withChoice({ perNamespace: 1, perMinute: NO_LIMIT, perTenMinutes: NO_LIMIT })(withoutRequests(scenario)),
   },
   'overlooks what the kubelet does': {
     law: 'standBack',
@@ -120,6 +121,12 @@ function withStuckVictim(scenario: Scenario): Scenario {
     pod.growsMiB > 0 ? { ...pod, hangsMs: 600_000 } : { ...pod, requestMiB: 0, resize: undefined, fault: undefined },
   );
   return { ...leaking, pods, kubelet: { ...leaking.kubelet, hardMiB: 400, phaseMs: 900 } };
+}
+
+/** Every pod is above its request. */
+function withoutRequests(scenario: Scenario): Scenario {
+  const pods = scenario.pods.map((pod) => ({ ...pod, requestMiB: 0, resize: undefined, isGuaranteed: false }));
+  return { ...scenario, pods };
 }
 
 /** Changes the pod that grows fastest. */

@@ -14,7 +14,7 @@ import {
   type LawNode,
   type LivePod,
 } from './node.ts';
-import { limitFault, standBackFault } from './pace.ts';
+import { isAsFastAsKubelet, limitFault, standBackFault } from './pace.ts';
 import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
 import { UsageHistory } from './usage-history.ts';
 
@@ -223,14 +223,17 @@ function whyHeld(pod: LivePod, { policy }: Scenario): string {
 }
 
 /** Whether the policy lets the agent act at all, and the API server and the kubelet left it the time. */
-function couldAct({ nowMs, events, pods, scenario: { policy, api } }: LawNode, sinceMs: number): boolean {
+function couldAct(node: LawNode, sinceMs: number): boolean {
+  const { nowMs, events, pods } = node;
+  const { policy, api } = node.scenario;
   const { mode, concurrent, perMinute, perTenMinutes, perNamespace, perOwnerPerHour, missingStats } = policy;
   const isNone = [concurrent, perMinute, perTenMinutes, perNamespace, perOwnerPerHour].includes(0);
   const isFaulty = api.some(({ fromMs, toMs }) => fromMs <= nowMs && toMs > sinceMs);
   const kubeletActs = events.some(({ kind, atMs }) => kind === 'kubelet' && nowMs - atMs < TIME_LEFT_MS);
   // The operator has pods without statistics go first, whatever they bring.
   const isBlind = missingStats === 'First' && pods.some(({ spec }) => !spec.isMeasured);
-  return mode === 'Enforce' && !isNone && !isFaulty && !kubeletActs && !isBlind;
+  const isHindered = isFaulty || kubeletActs || isBlind || isAsFastAsKubelet(node);
+  return mode === 'Enforce' && !isNone && !isHindered;
 }
 
 function canBeAsked(pod: LivePod, sinceMs: number, { policy }: Scenario): boolean {

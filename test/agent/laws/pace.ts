@@ -42,6 +42,12 @@ export function limitFault({ pod, urgency, mode }: Eviction, node: LawNode): Fau
   return exceeded === undefined ? undefined : ['limits', exceeded.cause];
 }
 
+/** Whether the agent has evicted as many pods in the last minute as the kubelet may: the last chance allows no more. */
+export function isAsFastAsKubelet(node: LawNode): boolean {
+  const { perMinute } = node.scenario.policy;
+  return accepted(node, MINUTE_MS, undefined) >= Math.max(perMinute, KUBELET_PER_MINUTE);
+}
+
 function accepted({ pods, nowMs }: LawNode, windowMs: number, namespace: string | undefined): number {
   return pods.filter(
     ({ acceptedAtMs, spec }) =>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { runAlone, runWithAgent } from './episode.ts';
+import type { LawNode } from './node.ts';
 import { quietEpisode } from './quiet-episode.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -17,6 +18,11 @@ function episode(roundSeconds: number, lowestMiB: number): Scenario {
 
 const NO_WITNESS = { onPass: () => undefined, onEviction: () => undefined, onTick: () => undefined };
 
+/** When the agent evicted pods. */
+function goneAt({ pods }: LawNode): readonly number[] {
+  return pods.flatMap(({ acceptedAtMs }) => acceptedAtMs ?? []);
+}
+
 describe('a shortage that ends by itself again and again', () => {
   test.each([
     [10, 130],
@@ -24,12 +30,30 @@ describe('a shortage that ends by itself again and again', () => {
     [15, 130],
     [20, 130],
     [20, 101],
-  ])('every %i s, down to %i MiB, costs pods only before it is known', async (roundSeconds, lowestMiB) => {
+    [40, 110],
+  ])('every %i s, down to %i MiB, costs no pod', async (roundSeconds, lowestMiB) => {
     const scenario = episode(roundSeconds, lowestMiB);
     expect(runAlone(scenario).events).toEqual([]);
     const node = await runWithAgent(scenario, NO_WITNESS);
-    const gone = node.pods.filter(({ acceptedAtMs }) => acceptedAtMs !== undefined);
-    expect(gone.every(({ acceptedAtMs = 0 }) => acceptedAtMs < 2 * roundSeconds * 1000 + 1000)).toBe(true);
+    expect(goneAt(node)).toEqual([]);
     expect(node.oomKills).toBe(0);
+  });
+
+  test.each([
+    [10, 60],
+    [20, 20],
+  ])('every %i s, down to %i MiB, costs pods only before it is known', async (roundSeconds, lowestMiB) => {
+    const node = await runWithAgent(episode(roundSeconds, lowestMiB), NO_WITNESS);
+    expect(Math.max(...goneAt(node))).toBeLessThan(2 * roundSeconds * 1000 + 1000);
+    expect(goneAt(node).length).toBeLessThanOrEqual(3);
+    expect(node.oomKills).toBe(0);
+  });
+
+  test('costs pods if it lasts, although the pod that took the memory keeps to its request', async () => {
+    const scene = episode(20, 130);
+    const pods = scene.pods.map((pod) => ({ ...pod, isSawTooth: false }));
+    const [first = 0] = goneAt(await runWithAgent({ ...scene, pods }, NO_WITNESS));
+    expect(first).toBeGreaterThan(17_000);
+    expect(first).toBeLessThan(30_000);
   });
 });

@@ -1,10 +1,11 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { compareDecimals, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountOf, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { Observation } from '#shared/domain/pressure/signal.ts';
 import { figureFor } from '#shared/decide/eviction/snapshot/deciding-figures.ts';
 import { isTerminating, type NodeSnapshot } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
+import { type GrowthWindows, isLeaking } from '#shared/decide/eviction/usage-growth.ts';
 import { REASONS } from '#shared/decide/eviction/messages.ts';
 
 /** The shortage of memory that lasts now, below a hard threshold. */
@@ -105,4 +106,37 @@ export function passingGate({ current, passed }: PassingShortages, now: Instant)
   if (isDeeper || now - current.since >= patienceMs) return undefined;
   const facts = { count: passed.length, seconds: Math.ceil(longest / 1000) };
   return REASONS.endsByItself(facts, facts);
+}
+
+/** The kubelet's default hard threshold: above it the kubelet alone would evict no pod. */
+const USUAL_KUBELET_THRESHOLD = 100 * 1024 * 1024;
+/** The kubelet looks once in this time. */
+const KUBELET_PERIOD_MS = 10_000;
+
+interface GrowthNow {
+  readonly current: CurrentShortage | undefined;
+  readonly growth: GrowthWindows;
+  /** What the node has left; `undefined` if it is unknown. */
+  readonly available: number | undefined;
+}
+
+/**
+ * Why the first shortage of a kind evicts no pod yet: a pod that keeps to its request takes the memory, and more is left
+ * than the kubelet needs. Others would go although it may give the memory back in a moment.
+ */
+export function withinRequestGate(
+  { current, growth, available }: GrowthNow,
+  { pods, usage, now }: Pick<NodeSnapshot, 'pods' | 'usage' | 'now'>,
+): Because | undefined {
+  if (current === undefined || available === undefined) return undefined;
+  if (now - current.since >= KUBELET_PERIOD_MS || current.lowest < USUAL_KUBELET_THRESHOLD) return undefined;
+  const taker = pods.running.find(({ pod: { uid }, requests: { memory } }) => {
+    const used = figureFor('memory.available', usage.get(uid));
+    if (used === undefined || compareDecimals({ mantissa: used, exponent: 0 }, memory) > 0) return false;
+    return isLeaking(growth, uid, { used, available });
+  });
+  if (taker === undefined) return undefined;
+  const { namespace, name, uid } = taker.pod;
+  const seconds = KUBELET_PERIOD_MS / 1000;
+  return REASONS.growsWithinRequest({ pod: `${namespace}/${name}`, seconds }, { namespace, pod: name, uid, seconds });
 }
