@@ -20,6 +20,7 @@ import { extenderListener } from './extender/extender-listener.ts';
 import { extenderVerbs } from './extender/extender-verbs.ts';
 import { createNominations, clearVoidedNominations, createVoidedNominations } from './extender/nominations.ts';
 import { preemptionRules, createQueueKeeper } from './extender/preemption-rules.ts';
+import { MarkGuard } from './mark-guard.ts';
 import { runNodeController } from './nodes/node-controller.ts';
 import { createPreemptionLoops } from './preemptions/preemption-loops.ts';
 import { recordLoops } from './preemptions/record-loops.ts';
@@ -68,7 +69,7 @@ export async function startScheduler(
 
 /** Reads the cluster for the parts that decide from a copy of it, and starts each enabled part. */
 function runOnView(configuration: SchedulerConfiguration, parts: SchedulerParts, opened: Opened): void {
-  const { view, loops, removals, voided, queued, queues, ownerDisruptedAt } = opened;
+  const { view, loops, removals, voided, queued, queues, ownerDisruptedAt, guard } = opened;
   const { signal } = parts.shutdown;
   const holdLease = (of: string, leading: Promise<void>): void =>
     parts.shutdown.onRelease(`lease of ${of}`, () => leading);
@@ -78,7 +79,8 @@ function runOnView(configuration: SchedulerConfiguration, parts: SchedulerParts,
     rescheduling: configuration.rescheduling.passes === 'On',
     queues: queued !== undefined,
   };
-  for (const reflector of Object.values(isOn).includes(true) ? view.reflectors : []) void reflector.run(signal);
+  const readers = Object.values(isOn).includes(true) ? view.reflectors : [];
+  void guard.follow(parts, signal).then(() => readers.forEach((reflector) => void reflector.run(signal)));
   if (isOn.extender || isOn.queues) void queues.run(signal);
   if (isOn.record) {
     void followPreemptedEvents(removals, parts).run(signal);
@@ -127,7 +129,9 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Schedu
   const removals = new Removals();
   const removalWatch =
     configuration.disruptions.record === 'On' ? watchRemovals(removals, clock, () => !view.pods.isSynced()) : undefined;
-  const queued = configuration.queues === 'On' ? new QueuedPods(clock, templateOf) : undefined;
+  const guard = new MarkGuard(configuration);
+  const { isGuarded } = guard;
+  const queued = configuration.queues === 'On' ? new QueuedPods(clock, templateOf, isGuarded) : undefined;
   const queues = followQueues(parts, queued !== undefined);
   const loops = createPreemptionLoops(configuration.preemptionLoops, clock);
   const nominations = createNominations(clock);
@@ -154,7 +158,7 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Schedu
   });
   const isOn = configuration.extender === 'On';
   const keeper = isOn
-    ? createQueueKeeper({ ...parts, ...view, queues, amounts: new PodAmounts(templateOf) })
+    ? createQueueKeeper({ ...parts, ...view, queues, amounts: new PodAmounts(templateOf), isGuarded })
     : undefined;
   const ownerDisruptedAt = (owner: string | undefined) => owners.at(owner);
   const rules = preemptionRules(configuration, { ...view, loops, ownerDisruptedAt, queues: keeper });
@@ -171,5 +175,5 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Schedu
     const follower = { ...parts, server: extender, files: configuration.tls, first: tls };
     void followTlsFiles(follower, shutdown.signal);
   }
-  return { extender, view, loops, voided, removals, queued, queues, ownerDisruptedAt };
+  return { extender, view, loops, voided, removals, queued, queues, ownerDisruptedAt, guard };
 }

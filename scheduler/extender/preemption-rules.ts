@@ -8,6 +8,7 @@ import type { ClusterSnapshot, Namespace } from '#shared/domain/snapshot/cluster
 import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
 import { isManaged, orRefusedByLoop, protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
 import { type Reflector, decodeWith } from '#shared/kube/reflector/reflector.ts';
+import type { IsGuarded } from '#shared/decide/queues/forged-marks.ts';
 import { aboveMaximum, keptByQueues } from '#shared/decide/queues/kept-by-queues.ts';
 import { QueueCharges, type PodAmounts, type Charge } from '#shared/decide/queues/queue-charges.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -79,6 +80,7 @@ interface QueueKeeperOptions {
   readonly isStale: () => boolean;
   readonly amounts: PodAmounts;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly isGuarded?: IsGuarded | undefined;
 }
 
 /** Holds kube-scheduler's preemptions to the rules of queues. */
@@ -95,8 +97,8 @@ export interface QueueKeeper extends QueueRules, Pick<PodObservers, 'observePod'
 
 /** Protects no pod if the queues or pods are not known, or their copy is out of date. */
 export function createQueueKeeper(options: QueueKeeperOptions): QueueKeeper {
-  const { snapshot, queues, amounts, clock } = options;
-  const charges = new QueueCharges(amounts);
+  const { snapshot, queues, amounts, clock, isGuarded } = options;
+  const charges = new QueueCharges(amounts, isGuarded);
   const open = new OpenPreemptions(charges, clock);
   const directory = followDirectory(queues);
   const managed = followManaged(options);
@@ -104,10 +106,14 @@ export function createQueueKeeper(options: QueueKeeperOptions): QueueKeeper {
     queues.size > 0 && queues.isSynced() && !options.isStale() && !isStale([queues], clock.monotonic());
   let last: { readonly preemptor: Pod; readonly rules: KeepTogether<Pod> | undefined } | undefined;
 
+  const queuesNow = (known: QueueDirectory) => {
+    return { snapshot, directory: known, charges, amounts, now: clock.now(), isGuarded };
+  };
+
   function rulesFor(preemptor: Pod, known: QueueDirectory): KeepTogether<Pod> | undefined {
     if (managed.areNew()) charges.adopt(snapshot);
     const leaving = open.losses(preemptor.uid);
-    return keptByQueues({ snapshot, directory: known, charges, amounts, now: clock.now(), leaving }, preemptor);
+    return keptByQueues({ ...queuesNow(known), leaving }, preemptor);
   }
 
   return {
@@ -122,7 +128,7 @@ export function createQueueKeeper(options: QueueKeeperOptions): QueueKeeper {
     whyNotPlaced: (pod) => {
       if (!isKnown()) return undefined;
       if (managed.areNew()) charges.adopt(snapshot);
-      return aboveMaximum({ snapshot, directory: directory(), charges, amounts, now: clock.now() }, pod);
+      return aboveMaximum(queuesNow(directory()), pod);
     },
     mayKeepOn: (sheet) => queues.size > 0 && managed.hasPodsOn(sheet),
     // Computed once per answer: the cluster hardly changes while it is computed.

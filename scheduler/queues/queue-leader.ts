@@ -147,6 +147,7 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
       if (!isDue()) return;
       last = await decide(leading, { ...settings(), promises, whyRefused, isRoomMade, believed }, passing);
       noteDoubts(last);
+      pods.settleClaims(last.claims);
       await letPodsIn(last, letInPorts, passing);
     },
     report: async (passing: AbortSignal): Promise<void> => {

@@ -1,6 +1,6 @@
-import { decodeAdmitted } from '#shared/api/admitted.ts';
+import { type Admitted, decodeAdmitted } from '#shared/api/admitted.ts';
 import { CONFIG_MIRROR } from '#shared/domain/eviction/protection.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
@@ -15,25 +15,70 @@ export interface ForgedMark {
 }
 
 /**
+ * Whether only the leader could write the mark of a pod that was created at that time: the policy that guards marks has
+ * been in force ever since.
+ */
+export interface IsGuarded {
+  (createdAt: Instant): boolean;
+}
+
+const ALWAYS: IsGuarded = () => true;
+
+/** A mark on a pod that is older than the guard. */
+interface Claim {
+  readonly mark: Admitted;
+  isOwn: boolean;
+}
+
+/**
  * Reads the mark of pods that were let in. A mark that stood on a pod while its namespace was not managed counts
  * nowhere, also not after the namespace is managed, until it is removed; nor does that of a mirror pod, which only a node
- * can create.
+ * can create. A mark on a pod that is older than the guard is a claim: anybody may have written it. It counts as far as it
+ * takes nothing from others, which is where it names the queue that the pod stands in anyway.
  */
 export class ForgedMarks {
   readonly #forged = new Map<string, ForgedMark>();
+  readonly #claims = new Map<string, Claim>();
+  readonly #isGuarded: IsGuarded;
+
+  constructor(isGuarded: IsGuarded = ALWAYS) {
+    this.#isGuarded = isGuarded;
+  }
 
   /** The mark of a pod; `undefined` if it has none that counts. */
   read({ metadata }: KubeObject, { namespaces }: Pick<ClusterSnapshot, 'namespaces'>, now: Instant) {
-    const { uid = '', namespace = '', name = '', annotations } = metadata;
+    const { uid = '', namespace = '', name = '', annotations, creationTimestamp } = metadata;
     const mark = decodeAdmitted(annotations?.[ANNOTATION_ADMITTED]);
-    if (mark === undefined) this.#forged.delete(uid);
-    else if (annotations?.[CONFIG_MIRROR] !== undefined || isUnmanaged(namespaces.get(namespace)))
-      this.#note({ uid, namespace, name, seenAt: now });
-    return this.#forged.has(uid) ? undefined : mark;
+    if (mark === undefined) {
+      this.gone(uid);
+      return undefined;
+    }
+    if (isMirror(metadata) || isUnmanaged(namespaces.get(namespace))) this.#note({ uid, namespace, name, seenAt: now });
+    if (this.#forged.has(uid)) return undefined;
+    return this.#isGuarded(timeOf(creationTimestamp)) ? mark : this.#claimed(uid, mark, now);
+  }
+
+  /** What the mark of a pod says that is older than the guard, as long as it counts for nothing. */
+  claimOf(uid: string): Admitted | undefined {
+    const claim = this.#claims.get(uid);
+    return claim?.isOwn === false ? claim.mark : undefined;
+  }
+
+  /** The claim names the queue that the pod stands in. */
+  acceptClaim(uid: string): Admitted | undefined {
+    const claim = this.#claims.get(uid);
+    if (claim !== undefined) claim.isOwn = true;
+    return claim?.mark;
+  }
+
+  /** The claim names the queue of others. */
+  refuseClaim(pod: ForgedMark): void {
+    this.#note(pod);
   }
 
   gone(uid: string): void {
     this.#forged.delete(uid);
+    this.#claims.delete(uid);
   }
 
   /** Marks to remove. */
@@ -43,8 +88,31 @@ export class ForgedMarks {
 
   /** At most one for each pod that there is. */
   #note(mark: ForgedMark): void {
+    this.#claims.delete(mark.uid);
     if (!this.#forged.has(mark.uid)) this.#forged.set(mark.uid, mark);
   }
+
+  /** Neither does it let a rollout grow, nor keep a share for ever with a time to come. */
+  #claimed(uid: string, { queue, application, mayPreempt, mayBePreempted, decision, at }: Admitted, now: Instant) {
+    const mark = { queue, application, mayPreempt, mayBePreempted, decision, at: Math.min(at, now) };
+    const isOwn = this.#claims.get(uid)?.isOwn === true;
+    this.#claims.set(uid, { mark, isOwn });
+    return isOwn ? mark : undefined;
+  }
+}
+
+function isMirror({ annotations }: KubeObject['metadata']): boolean {
+  return annotations?.[CONFIG_MIRROR] !== undefined;
+}
+
+function timeOf(text: string | undefined): Instant {
+  return Date.parse(text ?? '') || 0;
+}
+
+/** The mark of a pod that kube-scheduler asks about; `undefined` if somebody else may have written it. */
+export function guardedMark({ annotations, createdAt = 0 }: Pod, isGuarded = ALWAYS): Admitted | undefined {
+  if (annotations.has(CONFIG_MIRROR) || !isGuarded(createdAt)) return undefined;
+  return decodeAdmitted(annotations.get(ANNOTATION_ADMITTED));
 }
 
 /** A namespace that is not known yet may be managed. */

@@ -1,4 +1,3 @@
-import { decodeAdmitted } from '#shared/api/admitted.ts';
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import { isDaemonSetPod, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
@@ -13,9 +12,10 @@ import { AmountsByQueue, sumUsage } from '#shared/domain/queue/usage.ts';
 import type { QueueDirectory } from '#shared/domain/queue/find-queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
-import { ANNOTATION_ADMITTED, LABEL_QUEUE } from '#shared/kube/api-names.ts';
+import { LABEL_QUEUE } from '#shared/kube/api-names.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { podCounter } from './counted-pods.ts';
+import { guardedMark, type IsGuarded } from './forged-marks.ts';
 import type { Charge, QueueCharges, PodAmounts } from './queue-charges.ts';
 import { type FindQueue, queueFinder } from './queue-finder.ts';
 import { PLACED_WITHIN_MS } from './unplaced-pods.ts';
@@ -29,6 +29,7 @@ export interface QueuesNow {
   readonly now: Instant;
   /** How many pods of a kind are about to be preempted, which the charges still count. */
   readonly leaving?: ReadonlyMap<Charge, number>;
+  readonly isGuarded?: IsGuarded | undefined;
 }
 
 /**
@@ -54,7 +55,7 @@ export function keptByQueues(queues: QueuesNow, preemptor: Pod): KeepTogether<Po
  * would be above its maximum. Its gate is off, so nothing else keeps kube-scheduler from placing it.
  */
 export function aboveMaximum(queues: QueuesNow, pod: Pod): Because | undefined {
-  const admitted = decodeAdmitted(pod.annotations.get(ANNOTATION_ADMITTED));
+  const admitted = guardedMark(pod, queues.isGuarded);
   if (admitted === undefined || queues.now - admitted.at < PLACED_WITHIN_MS) return undefined;
   const taker = takerOf(queues, createQueueOf(queues), pod);
   if (taker === undefined) return undefined;
@@ -92,7 +93,7 @@ function takerOf(queues: QueuesNow, queueOf: QueueOf, preemptor: Pod): Taker | u
   const queue = queueOf({
     namespace: preemptor.namespace,
     label: preemptor.labels.get(LABEL_QUEUE) ?? '',
-    admittedTo: decodeAdmitted(preemptor.annotations.get(ANNOTATION_ADMITTED))?.queue,
+    admittedTo: guardedMark(preemptor, queues.isGuarded)?.queue,
   });
   if (queue === undefined) return undefined;
   const { tree } = queues.directory;

@@ -1,3 +1,4 @@
+import type { Admitted } from '#shared/api/admitted.ts';
 import type { QueueDirectory } from '#shared/domain/queue/find-queue.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
@@ -10,7 +11,7 @@ import {
   preprocess,
   type Preprocessed,
 } from '#shared/domain/queue/pass-stages.ts';
-import { NO_QUEUE_AMOUNTS, type QueueAmounts } from '#shared/domain/queue/queue.ts';
+import { NO_QUEUE_AMOUNTS, type QueueAmounts, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
 import { withUnreported } from '#shared/domain/queue/queue-settings.ts';
@@ -23,7 +24,7 @@ import { type ReturnedShare, type Standing, UnplacedPods } from './unplaced-pods
 import { chargedQueue, type FindQueue, noteWanted, queueFinder, untracked } from './queue-finder.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 import { decideRollouts, type RolloutDecision } from './rollouts.ts';
-import type { QueuedPods } from './queued-pods.ts';
+import type { JudgedClaims, QueuedPods } from './queued-pods.ts';
 
 /** What one look at the cluster comes to: that of the two stages, and what concerns no share. */
 export interface QueuePlan
@@ -56,6 +57,7 @@ export interface QueuePlan
   readonly homeless: readonly HomelessPod[];
   /** Queues that are to be made from a template, by name. */
   readonly wantedQueues: ReadonlyMap<string, ChildOf>;
+  readonly claims: JudgedClaims;
   /** Names of the queues in which pods stand, waiting or let in. */
   readonly occupied: ReadonlySet<string>;
 }
@@ -68,7 +70,10 @@ export interface HomelessPod {
 }
 
 export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
-  readonly pods: Pick<QueuedPods, 'open' | 'placed' | 'outside' | 'amountsOf' | 'lost' | 'get' | 'ending' | 'values'>;
+  readonly pods: Pick<
+    QueuedPods,
+    'open' | 'placed' | 'outside' | 'amountsOf' | 'lost' | 'get' | 'ending' | 'values' | 'claimOf'
+  >;
   readonly now: Instant;
   /** How far nodes are believed, across passes; without it they are. */
   readonly believed?: BelievedNodes;
@@ -104,13 +109,14 @@ export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   const snapshot = passSnapshot(input, sorted, room);
   const preprocessed = yield* preprocess(snapshot);
   const { atOnce: letIn, ...preempted } = yield* preempt(snapshot, preprocessed);
-  const { released, homeless, unplaced, returned, wantedQueues, capped } = sorted;
+  const { released, homeless, unplaced, returned, wantedQueues, capped, claims } = sorted;
   const { question, decision } = preempted;
   const isReturned = returnedAmong(returned);
   const rollouts = yield* decideRollouts({ ...input, question, decision, isReturned });
   const held = without(decision.held, rollouts.letIn);
   return {
     ...{ directory, declared, total: snapshot.total, released, homeless, unplaced, returned, wantedQueues, capped },
+    claims,
     available: declared ?? room.possible,
     doubts: believed?.doubts() ?? [],
     ...{ shares: preprocessed.shares, used: preprocessed.used, overused: preprocessed.overused },
@@ -152,6 +158,7 @@ class SortedPods {
   readonly wantedQueues = new Map<string, ChildOf>();
   readonly unplaced: QueuedPod[] = [];
   readonly returned: ReturnedShare[] = [];
+  readonly claims = { own: new Array<QueuedPod>(), others: new Array<QueuedPod>() };
   readonly standingOf: (pod: QueuedPod) => Standing;
   readonly whyRefused: NonNullable<QueuePassInput['whyRefused']>;
   readonly admitted = new AmountsByQueue();
@@ -190,7 +197,7 @@ function* sortPods(input: QueuePassInput, open: readonly QueuedPod[], room: Node
   const isTurn = replacements === 'First' ? pods.lost.turns(now) : () => false;
   for (const pod of open) {
     if (sorted.isStepDone()) yield;
-    if (!isWaiting(pod)) charge(sorted, pod);
+    if (!isWaiting(pod)) charge(sorted, pod, pods.claimOf(pod.uid));
     else if (!isManaged(snapshot.namespaces.get(pod.namespace))) sorted.released.push(pod);
     else queue(sorted, pod, isTurn(pod));
   }
@@ -201,10 +208,11 @@ function* sortPods(input: QueuePassInput, open: readonly QueuedPod[], room: Node
  * A pod that was let in, or that never had the gate, takes room of its queue until it has ended, or until it has found no
  * node for too long.
  */
-function charge(sorted: SortedPods, pod: QueuedPod): void {
+function charge(sorted: SortedPods, pod: QueuedPod, claim: Admitted | undefined): void {
   const { admitted, used, requested, unplaced, find, capped } = sorted;
   if (pod.admitted !== undefined && !pod.isBound) unplaced.push(pod);
   const name = chargedQueue(pod, find);
+  if (claim !== undefined) judgeClaim(sorted, pod, { claimed: claim.queue, name });
   const standing = sorted.standingOf(pod);
   if (standing.kind === 'Returned') {
     sorted.returned.push({ pod, queue: name, because: standing.because });
@@ -216,6 +224,16 @@ function charge(sorted: SortedPods, pod: QueuedPod): void {
   }
   const amounts = sorted.counted(capped.get(pod.uid) ?? pod.requests);
   for (const sums of pod.isBound ? [admitted, requested, used] : [admitted, requested]) sums.add(name, amounts);
+}
+
+/** A queue that is missing may come back. */
+function judgeClaim(
+  { claims }: SortedPods,
+  pod: QueuedPod,
+  { claimed, name }: Readonly<Record<'claimed' | 'name', string>>,
+) {
+  if (claimed === name) claims.own.push(pod);
+  else if (name !== ROOT_QUEUE) claims.others.push(pod);
 }
 
 function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {

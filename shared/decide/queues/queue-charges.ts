@@ -4,7 +4,7 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import { LABEL_QUEUE } from '#shared/kube/api-names.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { ForgedMarks } from './forged-marks.ts';
+import { ForgedMarks, type IsGuarded } from './forged-marks.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 
@@ -83,13 +83,14 @@ export interface WatchedPod {
 export class QueueCharges {
   readonly #amounts: PodAmounts;
   readonly #byPod = new Map<string, CountedCharge>();
-  readonly #forged = new ForgedMarks();
+  readonly #forged: ForgedMarks;
   readonly #kinds = new Map<string, CountedCharge>();
   readonly #numbers = new WeakMap<QueueAmounts, number>();
   #lastNumber = 0;
 
-  constructor(amounts: PodAmounts) {
+  constructor(amounts: PodAmounts, isGuarded?: IsGuarded) {
     this.#amounts = amounts;
+    this.#forged = new ForgedMarks(isGuarded);
   }
 
   get(uid: string): Charge | undefined {

@@ -9,10 +9,18 @@ import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
 import { foreignGates, isManaged, otherGates } from '#shared/kube/annotations/annotations.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { putBounded } from '#shared/domain/base/memoize.ts';
-import { type ForgedMark, ForgedMarks } from './forged-marks.ts';
+import { type ForgedMark, ForgedMarks, type IsGuarded } from './forged-marks.ts';
 import { firstEqual, PodAmounts, type TemplateOf, type WatchedPod } from './queue-charges.ts';
+import { LostPods } from './lost-pods.ts';
 import { isWaiting, keepPod, type KeptPod, type QueuedPod } from './queued-pod.ts';
+
+/** Pods with marks that are older than the guard. */
+export interface JudgedClaims {
+  /** Their marks name the queue in which they stand. */
+  readonly own: readonly QueuedPod[];
+  /** Their marks name another queue. */
+  readonly others: readonly QueuedPod[];
+}
 
 /** A pod on a node that is not among those of queues. */
 interface OutsidePod {
@@ -29,7 +37,7 @@ export class QueuedPods {
   readonly #open = new KeptOrder<KeptPod>(compareAges);
   readonly #outside = new Map<string, OutsidePod>();
   readonly #ending = new Map<string, Pod>();
-  readonly #forged = new ForgedMarks();
+  readonly #forged: ForgedMarks;
   readonly #letIn = new Map<string, Admitted>();
   /** What pods request that were let in and are on nodes, which are most pods, by the queue that they were let in to. */
   readonly placed = new AmountsByQueue();
@@ -42,8 +50,9 @@ export class QueuedPods {
   readonly #texts = new Map<string, string>();
   #changes = 0;
 
-  constructor(clock: Pick<Clock, 'now'>, templateOf: TemplateOf = () => undefined) {
+  constructor(clock: Pick<Clock, 'now'>, templateOf: TemplateOf = () => undefined, isGuarded?: IsGuarded) {
     this.#clock = clock;
+    this.#forged = new ForgedMarks(isGuarded);
     this.#templateOf = templateOf;
     this.#amounts = new PodAmounts(templateOf);
   }
@@ -79,6 +88,23 @@ export class QueuedPods {
   /** Marks that the leader did not write, which it removes. */
   forged(): Iterable<ForgedMark> {
     return this.#forged.values();
+  }
+
+  /** What the mark of a pod says that somebody else may have written, as long as it counts for nothing. */
+  claimOf(uid: string): Admitted | undefined {
+    return this.#forged.claimOf(uid);
+  }
+
+  /** From now on the marks of `own` count, and those of `others` are to be removed. */
+  settleClaims({ own, others }: JudgedClaims): void {
+    for (const { uid } of own) {
+      const [pod, mark] = [this.#pods.get(uid), this.#forged.acceptClaim(uid)];
+      if (pod !== undefined && mark !== undefined)
+        this.#put(pod.asLetIn(pod.isBound ? this.#sharedAdmitted(mark) : mark));
+    }
+    // At once: whatever labels are still to be seen, it names the queue of others.
+    for (const { uid, namespace, name } of others) this.#forged.refuseClaim({ uid, namespace, name, seenAt: 0 });
+    if (own.length > 0) this.#changes += 1;
   }
 
   /** Takes a pod in as the watch shows it. */
@@ -224,57 +250,4 @@ function isPlaced(pod: KeptPod): pod is KeptPod & { readonly admitted: Admitted 
 function creationOf(text: string | undefined): Instant {
   const at = Date.parse(text ?? '');
   return Number.isNaN(at) ? 0 : at;
-}
-
-/** How long the replacement of a disrupted pod goes first. */
-const FIRST_FOR_MS = 60_000;
-/** creationTimestamp has whole seconds. */
-const PRECISION_MS = 1_000;
-const MAX_OWNERS = 10_000;
-
-interface LostPod {
-  readonly pod: string;
-  readonly at: Instant;
-}
-
-/**
- * The pods that owners have lost a short time ago for another reason than reclaim: by a drain, a preemption, an eviction, a
- * lost node. So many of their new pods go in before others of the same priority (S3-45). Deleted pods are not among them.
- */
-class LostPods {
-  readonly #byOwner = new Map<string, readonly LostPod[]>();
-  readonly #reclaimed = new Map<string, true>();
-
-  /** The owner has lost a pod. */
-  lose(owner: string, pod: string, at: Instant): void {
-    const before = this.#byOwner.get(owner) ?? [];
-    if (this.#reclaimed.has(pod) || before.some((each) => each.pod === pod)) return;
-    const recent = before.filter((each) => at - each.at <= FIRST_FOR_MS);
-    putBounded(this.#byOwner, MAX_OWNERS, [owner, [...recent, { pod, at }]]);
-  }
-
-  /** The pod made room for another queue: its replacement waits in its turn, or the two would go round in circles. */
-  reclaimed(uid: string): void {
-    putBounded(this.#reclaimed, MAX_OWNERS, [uid, true]);
-    for (const [owner, losses] of this.#byOwner) {
-      const others = losses.filter(({ pod }) => pod !== uid);
-      if (others.length < losses.length) this.#byOwner.set(owner, others);
-    }
-  }
-
-  /** Hands out, for one pass, who goes first: of the new pods of an owner as many as it has lost. */
-  turns(now: Instant): (pod: Pick<QueuedPod, 'owner' | 'createdAt'>) => boolean {
-    const used = new Map<string, number>();
-    const isRecent = (losses: readonly LostPod[]): boolean => losses.some(({ at }) => now - at <= FIRST_FOR_MS);
-    if (!Array.from(this.#byOwner.values()).some(isRecent)) return () => false;
-    return ({ owner, createdAt }) => {
-      if (owner === undefined) return false;
-      const isReplaced = ({ at }: LostPod): boolean => now - at <= FIRST_FOR_MS && createdAt >= at - PRECISION_MS;
-      const losses = this.#byOwner.get(owner)?.filter(isReplaced).length ?? 0;
-      const taken = used.get(owner) ?? 0;
-      if (taken >= losses) return false;
-      used.set(owner, taken + 1);
-      return true;
-    };
-  }
 }

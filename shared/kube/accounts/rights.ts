@@ -34,6 +34,11 @@ function lease(name: string, change = 'patch'): readonly Right[] {
   ];
 }
 
+/** Since when the mark of pods that were let in is guarded. */
+const MARK_GUARD = may(ADMISSION, 'validatingadmissionpolicies validatingadmissionpolicybindings', 'get', {
+  names: ['mark.queues.plimsoll.dev'],
+});
+
 /** The copy of the cluster that the parts of the scheduler process decide from. */
 const CLUSTER_COPY: readonly Right[] = [
   may('apps', 'daemonsets', 'list watch'),
@@ -50,6 +55,7 @@ const EXTENDER: readonly Right[] = [
   may('scheduling.k8s.io', 'priorityclasses', 'get list watch'),
   may(OWN, 'nodepressures', 'get list watch patch'),
   may(OWN, 'queues', 'list watch'),
+  MARK_GUARD,
   WRITES_EVENTS,
   ...lease('plimsoll-preemption-loops'),
 ];
@@ -111,6 +117,7 @@ export const RIGHTS = {
     may(OWN, 'nodepressures queues', 'list watch'),
     may(OWN, 'queues/status', 'patch'),
     may(OWN, 'queues', 'create patch delete'),
+    MARK_GUARD,
     WRITES_EVENTS,
     ...lease('plimsoll-queues'),
     may('coordination.k8s.io', 'leases', 'list watch', { names: ['kube-scheduler'], namespace: 'kube-system' }),

@@ -22,7 +22,11 @@ describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler$
 
   beforeAll(async () => {
     const { admin } = own();
+    await scene.create('/api/v1/namespaces', { metadata: { name: 'early', labels: { team: 'b' } } });
+    await create('early', earlyPod('of-a'));
     await scene.install();
+    const managed = { metadata: { labels: { 'plimsoll.dev/queues': 'managed' } } };
+    expect((await scene.user()('PATCH', '/api/v1/namespaces/early', managed)).status).toBe(200);
     for (const team of ['a', 'b']) {
       await scene.manage(`team-${team}`, { team });
       await scene.queue(`of-${team}`, { namespaceSelector: { matchLabels: { team } } });
@@ -100,6 +104,16 @@ describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler$
         ?.split(/ {2,}/)
         .slice(1, 5),
     ).toEqual(['1', '4', '4', '0']);
+  }, 60_000);
+
+  test('a mark from before the policies were installed takes nothing of the queue that it names, and is removed', async () => {
+    await eventually(async () => {
+      const { body } = await scene.user()('GET', pods('early', 'early'));
+      expect(at(body, 'metadata.annotations') ?? {}).toEqual({});
+      const memory = async (queue: string) =>
+        at((await scene.user()('GET', `${QUEUES}/${queue}`)).body, 'status.used.memory');
+      expect([(await memory('of-a')) ?? '0', await memory('of-b')]).toEqual(['0', '1Gi']);
+    }, PATIENCE_MS);
   }, 60_000);
 
   test('a waiting pod is told what it waits for, and one without a queue that there is none', async () => {
@@ -213,3 +227,14 @@ describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler$
     expect(most).toBe(4);
   }, 90_000);
 });
+
+/** A pod of a namespace that is not managed yet, with a mark that a tenant wrote. */
+function earlyPod(queue: string): object {
+  const containers = [{ name: 'main', image: 'registry.test/idle:1', resources: { requests: { memory: '1Gi' } } }];
+  const mark = { queue, mayBePreempted: false, at: '2036-01-01T00:00:00Z' };
+  return podOf(
+    'early',
+    { containers, nodeName: 'node-0' },
+    { annotations: { 'plimsoll.dev/admitted': JSON.stringify(mark) } },
+  );
+}

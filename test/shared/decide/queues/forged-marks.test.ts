@@ -66,3 +66,75 @@ describe('a mark that the leader of the queues did not write', () => {
     expect(charges.get('uid-a')?.admittedTo).toBeUndefined();
   });
 });
+
+describe('a mark on a pod that is older than the policy that guards marks', () => {
+  /** The policy has been in force since second 100, and the queue of `shop` also admits the label `other`. */
+  function guardedWorld() {
+    const queues = [queueFor('shop'), queueFor('shop', {}, 'other'), queueFor('late')];
+    const world = queueWorld(queues, { 'node-0': 8 }, (createdAt) => createdAt >= 100_000);
+    const pass = () => {
+      const plan = world.plan();
+      world.pods.settleClaims(plan.claims);
+      return plan;
+    };
+    const used = () => {
+      const { used: usage, directory } = pass();
+      return ['of-shop', 'of-late', 'other'].map((name) =>
+        usedBy(usage, directory.tree.indexes.get(name) ?? -1, 'cpu'),
+      );
+    };
+    return { ...world, pass, used, forged: () => [...world.pods.forged()].map(({ name }) => name) };
+  }
+  const running = { name: 'a', node: 'node-0', phase: 'Running', cpu: 3 };
+
+  test('takes nothing from the queue that it names, and is removed', () => {
+    const world = guardedWorld();
+    world.see({ ...running, admittedTo: 'of-late', against: 5 });
+    expect([world.used(), world.forged()]).toEqual([[3_000, 0, 0], ['a']]);
+    world.see({ ...running, admittedTo: 'of-late' });
+    expect(world.used()).toEqual([3_000, 0, 0]);
+    expect(world.pods.get('uid-a')?.admitted).toBeUndefined();
+  });
+
+  test('of a younger pod, it is the leader that wrote it', () => {
+    const world = guardedWorld();
+    world.see({ ...running, createdAt: 100, admittedTo: 'of-late' });
+    expect([world.used(), world.forged()]).toEqual([[0, 3_000, 0], []]);
+  });
+
+  test('counts where it names the queue of the pod: no upgrade takes the place of a pod', () => {
+    const world = guardedWorld();
+    world.see({ ...running, admittedTo: 'of-shop', application: 'app', mayBePreempted: true, against: 5 });
+    world.pass();
+    const admitted = { queue: 'of-shop', application: 'app', mayBePreempted: true };
+    expect(world.pods.get('uid-a')?.admitted).toMatchObject(admitted);
+    expect(world.pods.get('uid-a')?.admitted?.against).toBeUndefined();
+    world.see({ ...running, admittedTo: 'of-shop', application: 'app', mayBePreempted: true, labels: { team: 'x' } });
+    expect([world.used(), world.pods.get('uid-a')?.admitted]).toMatchObject([[3_000, 0, 0], admitted]);
+  });
+
+  test('names no time to come, with which a pod without a node would keep its share for ever', () => {
+    const world = guardedWorld();
+    world.see({ name: 'a', admittedTo: 'of-shop', admittedAt: 1_000_000 });
+    world.pass();
+    expect(world.pods.get('uid-a')?.admitted?.at).toBe(100_000);
+  });
+
+  test('stays where its own queue is missing for now', () => {
+    const world = guardedWorld();
+    world.manage('bare', { 'plimsoll.dev/queues': 'managed' });
+    world.see({ ...running, namespace: 'bare', admittedTo: 'of-shop' });
+    expect([world.used(), world.forged()]).toEqual([[0, 0, 0], []]);
+  });
+
+  test('the rules for preemptions take it for none', () => {
+    const world = guardedWorld();
+    const charges = new QueueCharges(new PodAmounts(), (createdAt) => createdAt >= 100_000);
+    const judge = (createdAt: number) => {
+      const raw = rawPod({ ...running, createdAt, admittedTo: 'of-late' });
+      charges.observe({ pod: createPodReader()(raw), raw }, world.snapshot);
+      return charges.get('uid-a')?.admittedTo;
+    };
+    expect([judge(99), judge(100)]).toEqual([undefined, 'of-late']);
+  });
+});

@@ -6,6 +6,7 @@ import { putNamespace, putNode } from '#shared/domain/snapshot/create-snapshot.t
 import { putPod, removePodByKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
+import type { IsGuarded } from '#shared/decide/queues/forged-marks.ts';
 import { type QueuePassInput, planPass, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
@@ -120,9 +121,9 @@ export type NodeSizes = Readonly<Record<string, number>>;
 const SEEN_AT_MS = 100_000;
 
 /** A cluster of one node with 8 CPUs, and the managed namespace `shop` with the label team=shop. */
-export function queueWorld(queues: readonly object[], nodes: NodeSizes = { 'node-0': 8 }) {
+export function queueWorld(queues: readonly object[], nodes: NodeSizes = { 'node-0': 8 }, isGuarded?: IsGuarded) {
   const snapshot = emptySnapshot();
-  const pods = new QueuedPods({ now: () => SEEN_AT_MS }, templateOf);
+  const pods = new QueuedPods({ now: () => SEEN_AT_MS }, templateOf, isGuarded);
   const read = createPodReader();
   const objects = queues.map((queue) => valueOf(decodeQueue(queue)));
   for (const [name, cpu] of Object.entries(nodes)) {

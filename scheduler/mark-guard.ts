@@ -1,0 +1,70 @@
+import type { IsGuarded } from '#shared/decide/queues/forged-marks.ts';
+import { timeText } from '#shared/api/fields.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { QUEUE_POLICY_NAMES } from '#shared/kube/api-names.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
+import type { FailureKind } from '#shared/kube/client/outcome.ts';
+import { ADMISSION_POLICIES, ADMISSION_POLICY_BINDINGS } from '#shared/kube/resource.ts';
+import type { SchedulerConfiguration } from './configuration.ts';
+import { type Backoff, repeat } from '#shared/runtime/repeat.ts';
+
+/** The API server needs so long at most until it applies a policy. */
+const IN_FORCE_AFTER_MS = 10_000;
+const PERIOD_MS = 30_000;
+const DEADLINE_MS = 5_000;
+const BACKOFF: Backoff = { initialMs: 500, maxMs: 10_000, factor: 2, jitter: 0.5 };
+const PARTS = [ADMISSION_POLICIES, ADMISSION_POLICY_BINDINGS];
+/** The API server says that there is no such policy for us. */
+const ANSWERS: ReadonlySet<FailureKind> = new Set(['notFound', 'forbidden']);
+
+/**
+ * Follows since when the API server lets only the leader of the queues write marks: since the policy and its binding
+ * exist, which are made again after an uninstallation.
+ */
+export class MarkGuard {
+  readonly isGuarded: IsGuarded = (createdAt) => createdAt >= (this.#since ?? Infinity);
+  #since: Instant | undefined;
+  #isRead = false;
+  /** Only parts that read marks have the right to read the policy. */
+  readonly #isNeeded: boolean;
+
+  constructor({ extender, queues }: Pick<SchedulerConfiguration, 'extender' | 'queues'>) {
+    this.#isNeeded = extender === 'On' || queues === 'On';
+  }
+
+  /** Resolves after the first answer, so that what is read after it is judged right. */
+  follow(
+    { client, clock, log }: Pick<ClientContext, 'client' | 'clock' | 'log'>,
+    signal: AbortSignal,
+  ): Promise<undefined> {
+    if (!this.#isNeeded) return Promise.resolve(undefined);
+    const first = Promise.withResolvers<undefined>();
+    const task = async (round: AbortSignal): Promise<void> => {
+      const times = await Promise.all(PARTS.map((resource) => createdAt({ client, resource, signal: round })));
+      const since = times.every((time) => time !== undefined) ? Math.max(...times) + IN_FORCE_AFTER_MS : undefined;
+      if (!this.#isRead || since !== this.#since)
+        log.info({ since: since && timeText(since) }, 'Marks of pods guarded');
+      [this.#since, this.#isRead] = [since, true];
+      first.resolve(undefined);
+    };
+    const onError = (err: unknown, failures: number): void => {
+      if (failures === 3) log.warn({ err }, 'Policy that guards marks not read');
+    };
+    const timing = { periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, onError, clock };
+    void repeat({ ...timing, task }, signal).then(() => first.resolve(undefined));
+    return first.promise;
+  }
+}
+
+interface Part extends Pick<ClientContext, 'client'> {
+  readonly resource: (typeof PARTS)[number];
+  readonly signal: AbortSignal;
+}
+
+async function createdAt({ client, resource, signal }: Part): Promise<Instant | undefined> {
+  const outcome = await getObject(client, { resource, name: QUEUE_POLICY_NAMES.mark }, { signal });
+  if (outcome.kind === 'ok') return Date.parse(outcome.object.metadata.creationTimestamp ?? '') || undefined;
+  if (ANSWERS.has(outcome.kind)) return undefined;
+  throw new Error(`cannot read the policy ${QUEUE_POLICY_NAMES.mark}: ${outcome.message}`);
+}
