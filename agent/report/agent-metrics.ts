@@ -1,5 +1,5 @@
 import { EVICTING_SIGNALS } from '#shared/domain/pressure/signal.ts';
-import type { CounterMetric, GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
+import type { CounterMetric, GaugeMetric, Metrics, ReadCounterMetric } from '#shared/runtime/metrics.ts';
 import { stuckCount } from '#shared/decide/eviction/eviction-gates.ts';
 import { STALL_WINDOWS_MS } from '#agent/observe/source/stall-meter.ts';
 import type { Attempt, PassResult } from '#shared/decide/eviction/decide.ts';
@@ -91,7 +91,7 @@ interface Gauges {
   readonly held: GaugeMetric;
   readonly mode: GaugeMetric;
   readonly podsUnreadable: GaugeMetric;
-  readonly oomKills: GaugeMetric;
+  readonly oomKills: ReadCounterMetric;
 }
 
 function createGauges(metrics: Metrics): Gauges {
@@ -172,7 +172,10 @@ function evictionGauges(metrics: Metrics) {
       'plimsoll_pods_unreadable',
       'Pods of this node that cannot be read and are therefore no candidates',
     ),
-    oomKills: metrics.gauge('plimsoll_node_oom_kills', 'Processes that the kernel’s OOM killer ended since boot'),
+    oomKills: metrics.readCounter(
+      'plimsoll_node_oom_kills_total',
+      'Processes that the kernel’s OOM killer ended since boot',
+    ),
   };
 }
 

@@ -23,8 +23,8 @@ export function createPodPressureMetrics(metrics: Metrics): ShowPodPressures {
     'Share of time in which some (waiting) or all (stalled) tasks of a pod waited; only pods under the highest pressure',
     [...pod, 'resource', 'kind'],
   );
-  const limitHits = metrics.gauge(
-    'plimsoll_pod_memory_limit_hits',
+  const limitHits = metrics.readCounter(
+    'plimsoll_pod_memory_limit_hits_total',
     'How often a pod hit its own memory limit since it was created; only pods under the highest pressure',
     pod,
   );
@@ -33,8 +33,8 @@ export function createPodPressureMetrics(metrics: Metrics): ShowPodPressures {
     'Share of time in which a pod was throttled by its own CPU limit; only pods under the highest pressure',
     pod,
   );
-  const oomKills = metrics.gauge(
-    'plimsoll_pod_oom_kills',
+  const oomKills = metrics.readCounter(
+    'plimsoll_pod_oom_kills_total',
     'Processes of a pod that the kernel’s OOM killer ended since the pod was created; only pods under the highest pressure',
     pod,
   );

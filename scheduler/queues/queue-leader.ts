@@ -18,7 +18,7 @@ import { claimedDaemonSet, type Owner, type Pod } from '#shared/domain/pod/pod.t
 import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
 import { BelievedNodes } from '#shared/decide/queues/believed-nodes.ts';
 import { type QueuePassInput, planPass, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
-import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
+import { createQueueMetrics, type QueueMetrics, showWaiting } from './queue-metrics.ts';
 import type { ReclaimReport } from './queue-status.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { UnplacedPods } from '#shared/decide/queues/unplaced-pods.ts';
@@ -223,10 +223,7 @@ async function decide(
   };
   const plan = await inChunks(planPass(input), clock, signal);
   queueMetrics.passes.observe((clock.monotonic() - startedAt) / 1_000);
-  queueMetrics.waiting.set(plan.held.length, { why: 'queue' });
-  queueMetrics.waiting.set(plan.seeking.length, { why: 'room' });
-  queueMetrics.waiting.set(plan.homeless.length, { why: 'no-queue' });
-  queueMetrics.waiting.set(plan.returned.length, { why: 'no-node' });
+  showWaiting(queueMetrics, plan);
   return plan;
 }
 

@@ -1,3 +1,4 @@
+import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import type { CounterMetric, GaugeMetric, HistogramMetric, Metrics } from '#shared/runtime/metrics.ts';
 
 /** What is counted of the queues. */
@@ -6,6 +7,7 @@ export interface QueueMetrics {
   readonly gates: CounterMetric;
   readonly waited: HistogramMetric;
   readonly waiting: GaugeMetric;
+  readonly oldestWaiting: GaugeMetric;
   readonly passes: HistogramMetric;
   readonly statusWrites: CounterMetric;
   readonly templateWrites: CounterMetric;
@@ -40,6 +42,11 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
     reclaims,
     templateWrites,
     waiting,
+    oldestWaiting: metrics.gauge(
+      'plimsoll_queue_oldest_waiting_timestamp_seconds',
+      'Creation of the pod that waits longest behind the scheduling gate, by its queue; only the queues that wait longest',
+      ['queue'],
+    ),
     reclaimEvictions: metrics.counter(
       'plimsoll_queue_reclaim_evictions_total',
       'Evictions that make room for a pod whose queue is under its guarantee, by outcome',
@@ -64,4 +71,26 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
       'outcome',
     ]),
   };
+}
+
+/** Maximum number of queues with a series of their own. */
+const TOP = 20;
+
+/** Shows how many pods wait and why, and since when the queues wait that wait longest. */
+export function showWaiting(
+  { waiting, oldestWaiting }: Pick<QueueMetrics, 'waiting' | 'oldestWaiting'>,
+  { held, seeking, homeless, returned }: Pick<QueuePlan, 'held' | 'seeking' | 'homeless' | 'returned'>,
+): void {
+  waiting.set(held.length, { why: 'queue' });
+  waiting.set(seeking.length, { why: 'room' });
+  waiting.set(homeless.length, { why: 'no-queue' });
+  waiting.set(returned.length, { why: 'no-node' });
+  const oldest = new Map<string, number>();
+  for (const { queue, waitingSince } of [...held, ...seeking]) {
+    oldest.set(queue, Math.min(oldest.get(queue) ?? Infinity, waitingSince));
+  }
+  oldestWaiting.reset();
+  for (const [queue, since] of [...oldest].toSorted(([, left], [, right]) => left - right).slice(0, TOP)) {
+    oldestWaiting.set(since / 1_000, { queue });
+  }
 }

@@ -36,6 +36,9 @@ export interface GaugeMetric {
   reset(): void;
 }
 
+/** A counter that something else counts, such as the kernel: it is set to what was read. */
+export type ReadCounterMetric = GaugeMetric;
+
 export interface HistogramMetric {
   observe(value: number, labels?: MetricLabels): void;
   /**
@@ -52,6 +55,7 @@ export interface HistogramSeries {
 /** The metrics of one process. Two requests for the same name return the same metric. */
 export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[]): CounterMetric;
+  readCounter(name: string, help: string, labels?: readonly string[]): ReadCounterMetric;
   gauge(name: string, help: string, labels?: readonly string[]): GaugeMetric;
   histogram(name: string, help: string, labels?: readonly string[], buckets?: readonly number[]): HistogramMetric;
   /** The exposition in Prometheus text format. */
@@ -72,6 +76,7 @@ export function createMetrics(component: string): Metrics {
   const flushes: Flush[] = [];
   const metrics: Metrics = {
     counter: (name, help, labels = []) => counter(registry, { name, help, labels }, flushes),
+    readCounter: (name, help, labels = []) => readCounter(registry, { name, help, labels }),
     gauge: (name, help, labels = []) => gauge(registry, { name, help, labels }),
     histogram: (name, help, labels = [], buckets = FAST_BUCKETS_SECONDS) =>
       histogram(registry, { name, help, labels, buckets }, flushes),
@@ -100,8 +105,7 @@ type Flush = () => void;
 const BATCH = 256;
 
 function counter(registry: Registry, definition: Definition, flushes: Flush[]): CounterMetric {
-  if (!definition.name.endsWith('_total')) throw new Error(`Counter "${definition.name}" must end in _total`);
-  const metric = existing(registry, definition, Counter) ?? new Counter(settings(registry, definition));
+  const metric = counterOf(registry, definition);
   return {
     add: (labels = {}, by = 1) => metric.inc(labels, by),
     series: keptSeries(definition, (labels) => {
@@ -113,6 +117,23 @@ function counter(registry: Registry, definition: Definition, flushes: Flush[]): 
       return { add: () => void (waiting += 1) };
     }),
   };
+}
+
+function readCounter(registry: Registry, definition: Definition): ReadCounterMetric {
+  const metric = counterOf(registry, definition);
+  return {
+    set: (value, labels = {}) => {
+      metric.remove(labels);
+      metric.inc(labels, value);
+    },
+    remove: (labels) => metric.remove(labels),
+    reset: () => metric.reset(),
+  };
+}
+
+function counterOf(registry: Registry, definition: Definition): Prometheus.Counter {
+  if (!definition.name.endsWith('_total')) throw new Error(`Counter "${definition.name}" must end in _total`);
+  return existing(registry, definition, Counter) ?? new Counter(settings(registry, definition));
 }
 
 function gauge(registry: Registry, definition: Definition): GaugeMetric {

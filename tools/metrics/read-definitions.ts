@@ -8,10 +8,16 @@ export interface RegisteredMetric {
   readonly definition: MetricDefinition;
 }
 
-const TYPES: readonly MetricType[] = ['counter', 'gauge', 'histogram'];
+/** The type that each method registers. */
+const TYPES: Readonly<Record<string, MetricType>> = {
+  counter: 'counter',
+  readCounter: 'counter',
+  gauge: 'gauge',
+  histogram: 'histogram',
+};
 
 /**
- * Every call `metrics.counter(…)`, `.gauge(…)` and `.histogram(…)` of a module. Throws if name, help or labels are not
+ * Every call `metrics.counter(…)`, `.readCounter(…)`, `.gauge(…)` and `.histogram(…)` of a module. Throws if name, help or labels are not
  * literal texts: names of metrics must be searchable.
  */
 export function readDefinitions(file: string, text: string): readonly RegisteredMetric[] {
@@ -32,12 +38,12 @@ function callsIn(node: ts.Node): readonly ts.CallExpression[] {
 function isRegistration({ expression }: ts.CallExpression): boolean {
   if (!ts.isPropertyAccessExpression(expression)) return false;
   const isMetrics = /(^|\.)metrics$/.test(expression.expression.getText());
-  return isMetrics && TYPES.some((type) => type === expression.name.text);
+  return isMetrics && TYPES[expression.name.text] !== undefined;
 }
 
 function definitionOf(call: ts.CallExpression): MetricDefinition {
   const [name, help, labels] = call.arguments;
-  const type = (call.expression as ts.PropertyAccessExpression).name.text as MetricType;
+  const type = TYPES[(call.expression as ts.PropertyAccessExpression).name.text] as MetricType;
   return {
     name: literalText(required(name, call)),
     type,

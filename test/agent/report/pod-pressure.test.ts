@@ -59,8 +59,8 @@ describe('createPodPressureMetrics', () => {
     const lines = await shown((index) => (index === 3 ? thrashing : { waiting: { cpu: index / 100 }, stalled: {} }));
     expect(lines).toContain('plimsoll_pods_at_own_limit{resource="memory"} 1');
     expect(lines).toContain('plimsoll_pods_at_own_limit{resource="cpu"} 1');
-    expect(lines).toContain('plimsoll_pod_memory_limit_hits{namespace="default",pod="p03"} 121061');
-    expect(lines).toContain('plimsoll_pod_oom_kills{namespace="default",pod="p03"} 4');
+    expect(lines).toContain('plimsoll_pod_memory_limit_hits_total{namespace="default",pod="p03"} 121061');
+    expect(lines).toContain('plimsoll_pod_oom_kills_total{namespace="default",pod="p03"} 4');
     expect(lines).toContain('plimsoll_pod_cpu_throttled_ratio{namespace="default",pod="p03"} 0.5');
     const waiting = lines.filter((line) => line.includes('resource="cpu",kind="waiting"'));
     expect(waiting.map((line) => /pod="(\w+)"/.exec(line)?.[1]).toSorted()).toEqual(['p03', ...NAMES.slice(21)]);
@@ -68,7 +68,7 @@ describe('createPodPressureMetrics', () => {
 
   test('a pod without stalls but with an OOM kill has a series', async () => {
     const lines = await shown((index) => (index === 3 ? { ...quiet, oomKills: 1 } : quiet));
-    expect(lines).toContain('plimsoll_pod_oom_kills{namespace="default",pod="p03"} 1');
+    expect(lines).toContain('plimsoll_pod_oom_kills_total{namespace="default",pod="p03"} 1');
     expect(lines.filter((line) => line.includes('pod="p04"'))).toEqual([]);
   });
 

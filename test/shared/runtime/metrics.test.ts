@@ -27,6 +27,17 @@ describe('createMetrics', () => {
     expect((await metrics.text()).match(/^plimsoll_ranked_pods.*/gm)).toBeNull();
   });
 
+  test('shows a counter of the kernel as it was read, also after it began anew', async () => {
+    const metrics = createMetrics('agent');
+    const kills = metrics.readCounter('plimsoll_kills_total', 'Kills', ['pod']);
+    const shown = async () => (await metrics.text()).match(/^(?:# TYPE plimsoll_kills_total|plimsoll_kills_total).*/gm);
+    for (const read of [3, 5, 1]) kills.set(read, { pod: 'a' });
+    expect(await shown()).toEqual(['# TYPE plimsoll_kills_total counter', 'plimsoll_kills_total{pod="a"} 1']);
+    kills.reset();
+    expect(await shown()).toEqual(['# TYPE plimsoll_kills_total counter']);
+    expect(() => metrics.readCounter('plimsoll_kills', 'Kills')).toThrow('Counter "plimsoll_kills" must end in _total');
+  });
+
   test('counts observations in buckets', async () => {
     const metrics = createMetrics('agent');
     metrics.histogram('plimsoll_wait_seconds', 'Waiting', [], [0.1, 1]).observe(0.5);
