@@ -33,7 +33,8 @@ export interface StatusWriterPorts {
 export interface StatusWriter {
   /** Never rejects. */
   readonly write: (status: NodePressureStatus, signal: AbortSignal) => Promise<void>;
-  readonly hasWritten: () => boolean;
+  /** Whether the object shows the last status that was given, as far as that matters; if not, write again soon. */
+  readonly isUpToDate: () => boolean;
   /** Generation of the object at the last write. */
   readonly generation: () => number | undefined;
 }
@@ -54,6 +55,7 @@ const NOTHING_WRITTEN: Past = { written: undefined, generation: undefined, failu
 /** Creates a writer that has written nothing yet. */
 export function createStatusWriter({ target, periodMs, clock, random, log }: StatusWriterPorts): StatusWriter {
   let past = NOTHING_WRITTEN;
+  let isUpToDate = false;
 
   function succeeded(status: NodePressureStatus, generation: number | undefined): Past {
     const written = { status, atMs: clock.monotonic(), validMs: validForMs(periodMs, random()) };
@@ -68,14 +70,16 @@ export function createStatusWriter({ target, periodMs, clock, random, log }: Sta
 
   async function write(status: NodePressureStatus, signal: AbortSignal): Promise<void> {
     const now = clock.monotonic();
-    if (now < past.notBeforeMs || !isStatusDue(status, past.written, now)) return;
+    isUpToDate = !needsWriting(status, past.written, now);
+    if (isUpToDate || now < Math.max(past.notBeforeMs, (past.written?.atMs ?? -Infinity) + LEAST_MS)) return;
     const outcome = await writeStatus(target, status, signal);
     past =
       outcome.kind === 'ok'
         ? succeeded(status, outcome.object.metadata.generation)
         : failed(outcome.kind, outcome.message);
+    isUpToDate = outcome.kind === 'ok';
   }
-  return { write, hasWritten: () => past.written !== undefined, generation: () => past.generation };
+  return { write, isUpToDate: () => isUpToDate, generation: () => past.generation };
 }
 
 /** The last written status, when it was written, and how long it stays valid while nothing happens. */
@@ -85,6 +89,7 @@ export interface WrittenStatus {
   readonly validMs: number;
 }
 
+/** Shortest time between two writes. */
 const LEAST_MS = 1000;
 /** Longest time between writes while a resource is short. */
 const TROUBLE_MS = 20_000;
@@ -97,13 +102,12 @@ function validForMs(periodMs: number, random01: number): number {
 }
 
 /**
- * Whether to write now. Evictions and shortages are written within a second; amounts, nearness and the order of
+ * Whether the object must show this status. Evictions and shortages are written within a second; amounts, nearness and the order of
  * candidates, which change all the time, when the status is no longer valid (docs/contributing/decisions/agent-sources.md).
  */
-function isStatusDue(status: NodePressureStatus, written: WrittenStatus | undefined, nowMs: number): boolean {
+function needsWriting(status: NodePressureStatus, written: WrittenStatus | undefined, nowMs: number): boolean {
   if (written === undefined) return true;
   const ageMs = nowMs - written.atMs;
-  if (ageMs < LEAST_MS) return false;
   return ageMs >= longestAgeMs(status, written) || significantState(status) !== significantState(written.status);
 }
 
@@ -199,9 +203,9 @@ export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) =>
   let shownRecords: readonly EvictionRecord[] = [];
   let wasEventful = false;
 
-  /** One more update after a shortage reports its end; a shortage between two updates has left a record. */
+  /** Updates go on after a shortage until its end is written; a shortage between two updates has left a record. */
   function isRestful(result: PassResult): boolean {
-    const isQuiet = !isEventful(result) && !wasEventful && ports.records() === shownRecords && writer.hasWritten();
+    const isQuiet = !isEventful(result) && !wasEventful && ports.records() === shownRecords && writer.isUpToDate();
     wasEventful = isEventful(result);
     return isQuiet && clock.monotonic() - shownAtMs < QUIET_MS;
   }

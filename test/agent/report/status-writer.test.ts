@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { createStatusWriter, type StatusWriter } from '#agent/report/status-writer.ts';
+import { createPublisher, createStatusWriter, type StatusWriter } from '#agent/report/status-writer.ts';
 import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
-import { decide } from '#shared/decide/eviction/decide.ts';
+import { decide, type PassResult } from '#shared/decide/eviction/decide.ts';
+import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
+import type { SourcesShown } from '#agent/report/source-metrics.ts';
+import type { PreviousStatus } from '#agent/observe/api-server/node-pressure-object.ts';
 import { nodePressureStatus } from '#agent/report/node-pressure-status.ts';
 import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { snapshot, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
-import { manualClock } from '#test/fakes/manual-clock.ts';
+import { type ManualClock, manualClock } from '#test/fakes/manual-clock.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 
 const SECOND = 1000;
@@ -16,25 +19,29 @@ const FLEET = 5000;
 
 const pod = (name: string, usageMiB: number): NodePod => ({ name, requests: { memory: '10Mi' }, usageMiB });
 
-function statusOf(scene: Omit<Scene, 'now'>): NodePressureStatus {
+const NO_DOUBTS = { sources: undefined, policies: { count: 0, problem: undefined } };
+
+function passOf(scene: Omit<Scene, 'now'>): PassResult {
   const seen = snapshot({ now: 0, ...scene });
   const rules = policy();
-  return nodePressureStatus(
-    { snapshot: seen, policy: rules, decision: decide(FIRST_STATE, seen, rules) },
-    {
-      agent: { version: '1', pod: 'agent-x' },
-      records: [],
-      doubts: { sources: undefined, policies: { count: 0, problem: undefined } },
-      wallOffsetMs: 0,
-      generation: undefined,
-      previous: undefined,
-    },
-  );
+  return { snapshot: seen, policy: rules, decision: decide(FIRST_STATE, seen, rules) };
+}
+
+function statusOf(scene: Omit<Scene, 'now'>): NodePressureStatus {
+  return nodePressureStatus(passOf(scene), {
+    agent: { version: '1', pod: 'agent-x' },
+    records: [],
+    doubts: NO_DOUBTS,
+    wallOffsetMs: 0,
+    generation: undefined,
+    previous: undefined,
+  });
 }
 
 const IDLE = { cpu: { availableCores: 4, cores: 4 } };
 const TWO = [pod('a', 50), pod('b', 40)];
-const CALM = statusOf({ availableMiB: 900, pods: TWO, snapshot: IDLE });
+const CALM_SCENE = { availableMiB: 900, pods: TWO, snapshot: IDLE };
+const CALM = statusOf(CALM_SCENE);
 const OTHER_AMOUNTS = statusOf({ availableMiB: 890, pods: TWO, snapshot: IDLE });
 const OTHER_ORDER = statusOf({
   availableMiB: 900,
@@ -42,11 +49,13 @@ const OTHER_ORDER = statusOf({
   snapshot: IDLE,
 });
 const NO_CORE_IDLES = statusOf({ availableMiB: 900, pods: TWO, snapshot: { cpu: { availableCores: 0, cores: 4 } } });
-const SHORT = statusOf({ availableMiB: 50, pods: [pod('a', 500), pod('b', 400)] });
+const SHORT_SCENE = { availableMiB: 50, pods: [pod('a', 500), pod('b', 400)] };
+const SHORT = statusOf(SHORT_SCENE);
 const SHORT_OTHER_ORDER = statusOf({ availableMiB: 50, pods: [pod('a', 400), pod('b', 500)] });
 const SHORT_OTHER_AMOUNTS = statusOf({ availableMiB: 49, pods: [pod('a', 499), pod('b', 400)] });
 
 interface Rig {
+  readonly clock: ManualClock;
   readonly writer: StatusWriter;
   /** When each write was sent, in milliseconds. */
   readonly sentAt: number[];
@@ -79,7 +88,7 @@ function rig(
       await clock.advance(everyMs);
     }
   }
-  return { writer, sentAt, logged, keepWriting };
+  return { clock, writer, sentAt, logged, keepWriting };
 }
 
 describe('createStatusWriter', () => {
@@ -129,9 +138,38 @@ describe('createStatusWriter', () => {
     await keepWriting(() => SHORT, SECOND, 600 * SECOND);
     expect(sentAt.length).toBeLessThan(45);
     expect(logged).toHaveLength(1);
-    expect([writer.hasWritten(), writer.generation()]).toEqual([false, undefined]);
+    expect([writer.isUpToDate(), writer.generation()]).toEqual([false, undefined]);
     isBack = true;
     await keepWriting(() => SHORT, SECOND, 631 * SECOND);
-    expect([writer.hasWritten(), writer.generation()]).toEqual([true, 4]);
+    expect([writer.isUpToDate(), writer.generation()]).toEqual([true, 4]);
+  });
+});
+
+describe('createPublisher', () => {
+  test.each([
+    [994, 'within a second of the last write'],
+    [1_400, 'later'],
+  ])('a shortage that is over after %d ms, %s, is seen over in the object within two seconds', async (endMs) => {
+    const { clock, writer, sentAt } = rig();
+    const records: never[] = [];
+    const publish = createPublisher({
+      writer,
+      clock,
+      agent: { version: '1', pod: 'agent-x' },
+      lastResult: () => passOf(clock.monotonic() < endMs ? SHORT_SCENE : CALM_SCENE),
+      previousStatus: () => ({ signals: [], evictions: [], conditions: [] }) as unknown as PreviousStatus,
+      records: () => records,
+      doubts: () => NO_DOUBTS,
+      sources: () => ({}) as SourcesShown,
+      metrics: { show: () => undefined } as unknown as AgentMetrics,
+    });
+    // The loop calls about once a second, and now and then a few milliseconds early.
+    for (let calls = 0; calls < 5; calls += 1) {
+      await publish(new AbortController().signal);
+      await clock.advance(994);
+    }
+    expect(sentAt.length).toBe(2);
+    expect(sentAt[1]).toBeLessThanOrEqual(endMs + 2 * SECOND);
+    expect(writer.isUpToDate()).toBe(true);
   });
 });
