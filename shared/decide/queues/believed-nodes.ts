@@ -1,33 +1,46 @@
 import { timeText } from '#shared/api/fields.ts';
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { smaller, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import { larger, smaller, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { type QueueAmounts, queueQuantity } from '#shared/domain/queue/queue.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { allocatableOf } from './node-room.ts';
 
-/** Within ten minutes a node grows or shrinks by this factor at most, whatever it reports. */
+/** Within an hour a node grows by this factor at most beyond the largest of the others, whatever it reports. */
 const MAX_FACTOR = 2;
-/** A new node has at most so many times what the largest of the others has, for as long. */
+/** A new node has at most so many times what the largest of the others has. */
 const MAX_NEW_FACTOR = 10;
+/** A large loss counts once it has lasted for so long, and a growth up to what the largest of the others has. */
 const SETTLED_MS = 600_000;
+const GROWTH_MS = 3_600_000;
 
 interface Belief {
   node: Node;
   amounts: QueueAmounts;
-  /** What was believed up to ten minutes ago: many small steps are one large one. */
+  /** What was believed up to an hour ago: many small steps are one large one. */
   base: QueueAmounts;
   baseAt: Instant;
+  /** The same for losses; what was lost for good is not lost again. */
+  low: Map<string, Whole>;
   seenAt: Instant;
   /** By type: what the node reports and is not believed yet. */
-  readonly pending: Map<string, { readonly amount: Whole; readonly since: Instant }>;
+  readonly pending: Map<string, Pending>;
+}
+
+interface Pending {
+  readonly amount: Whole;
+  readonly since: Instant;
+  /** It has lasted, and is more than any repetition makes believed. */
+  readonly isSettled: boolean;
 }
 
 /**
  * What nodes have, as far as they are believed. A node that reports a hundred times what it had would open the gates of
- * all queues, and one that reports nothing would have pods of queues evicted. A large change counts once it has lasted
- * for ten minutes, and is said meanwhile. What nodes report when a leader begins is believed: it knows nothing else.
+ * all queues, and one that reports nothing would have pods of queues evicted. A large loss counts once it has lasted for
+ * ten minutes. So does a growth up to the size of another node; beyond that the node doubles once an hour, because no
+ * repetition proves a report. All of it is said meanwhile. What nodes report when a leader begins is believed: it knows
+ * nothing else.
  */
 export class BelievedNodes {
   readonly #beliefs = new Map<string, Belief>();
@@ -37,7 +50,7 @@ export class BelievedNodes {
   amountsOf(node: Node, now: Instant): QueueAmounts {
     this.#firstAt ??= now;
     const known = this.#beliefs.get(node.name);
-    const belief = known === undefined || now - known.seenAt > SETTLED_MS ? this.#meet(node, now) : known;
+    const belief = known === undefined || now - known.seenAt > GROWTH_MS ? this.#meet(node, now) : known;
     belief.seenAt = now;
     if (belief.node !== node || belief.pending.size > 0) this.#follow(belief, node, now);
     return belief.amounts;
@@ -45,10 +58,10 @@ export class BelievedNodes {
 
   /** What is not believed yet. */
   doubts(): readonly Because[] {
-    return [...this.#beliefs.values()].flatMap(({ node, amounts, pending }) =>
-      Array.from(pending, ([type, { amount, since }]) => {
+    return [...this.#beliefs.values()].flatMap(({ node, amounts, baseAt, pending }) =>
+      Array.from(pending, ([type, { amount, since, isSettled }]) => {
         const text = (value: Whole): string => formatQuantity(queueQuantity(type, value));
-        const until = timeText(since + SETTLED_MS);
+        const until = timeText(isSettled ? baseAt + GROWTH_MS : since + SETTLED_MS);
         const facts = { node: node.name, type, reported: text(amount), believed: text(amounts.get(type) ?? 0), until };
         return DOUBTED(facts, facts);
       }),
@@ -57,23 +70,31 @@ export class BelievedNodes {
 
   /** Forgets nodes that left long ago. */
   forgetOthers(now: Instant): void {
-    for (const [name, { seenAt }] of this.#beliefs) if (now - seenAt > SETTLED_MS) this.#beliefs.delete(name);
+    for (const [name, { seenAt }] of this.#beliefs) if (now - seenAt > GROWTH_MS) this.#beliefs.delete(name);
   }
 
   #meet(node: Node, now: Instant): Belief {
     const reported = allocatableOf(node);
     const isFirst = now === this.#firstAt;
     const amounts = isFirst ? reported : new Map<string, Whole>();
-    const belief = { node, amounts, base: amounts, baseAt: now, seenAt: now, pending: new Map() };
+    const belief: Belief = {
+      node,
+      amounts,
+      base: amounts,
+      low: new Map(amounts),
+      baseAt: now,
+      seenAt: now,
+      pending: new Map(),
+    };
     if (!isFirst) this.#follow(belief, node, now);
-    belief.base = belief.amounts;
+    this.#rebase(belief, now);
     this.#beliefs.set(node.name, belief);
     return belief;
   }
 
   #follow(belief: Belief, node: Node, now: Instant): void {
     const reported = allocatableOf(node);
-    if (now - belief.baseAt >= SETTLED_MS) Object.assign(belief, { base: belief.amounts, baseAt: now });
+    if (now - belief.baseAt >= GROWTH_MS) this.#rebase(belief, now);
     const types = new Set([...belief.amounts.keys(), ...reported.keys(), ...belief.pending.keys()]);
     const next = new Map(
       Array.from(types, (type) => [type, this.#believe(belief, type, reported.get(type) ?? 0, now)]),
@@ -82,35 +103,50 @@ export class BelievedNodes {
     belief.amounts = belief.pending.size === 0 ? reported : next;
   }
 
+  #rebase(belief: Belief, now: Instant): void {
+    Object.assign(belief, { base: belief.amounts, low: new Map(belief.amounts), baseAt: now });
+  }
+
   #believe(belief: Belief, type: string, reported: Whole, now: Instant): Whole {
-    const { pending, base, amounts } = belief;
-    const had = base.get(type) ?? 0;
-    const most = this.#mostOf(type, had, belief);
-    if (most === undefined || (reported <= most && isNoLoss(had, reported))) {
+    const { pending, low } = belief;
+    const most = this.#mostOf(type, reported, belief);
+    if (most === undefined || (reported <= most && isNoLoss(low.get(type) ?? 0, reported))) {
       pending.delete(type);
       return reported;
     }
-    const before = pending.get(type);
-    const since = before !== undefined && isNear(before.amount, reported) ? before.since : now;
+    const since = sinceOf(pending.get(type), reported, now);
     if (now - since < SETTLED_MS) {
-      pending.set(type, { amount: reported, since });
-      return had === 0 ? smaller(most, reported) : (amounts.get(type) ?? 0);
+      pending.set(type, { amount: reported, since, isSettled: false });
+      return belief.base.has(type) ? (belief.amounts.get(type) ?? 0) : smaller(most, reported);
     }
-    pending.delete(type);
-    belief.base = new Map([...base, [type, reported]]);
-    return reported;
+    const believed = smaller(reported, larger(most, this.#largestOther(type, belief)));
+    if (believed < reported) pending.set(type, { amount: reported, since, isSettled: true });
+    else pending.delete(type);
+    low.set(type, believed);
+    return believed;
   }
 
   /** The most that is believed at once; `undefined` where nothing is known to compare with. */
-  #mostOf(type: string, base: Whole, own: Belief): Whole | undefined {
-    if (base > 0) return times(base, MAX_FACTOR);
+  #mostOf(type: string, reported: Whole, own: Belief): Whole | undefined {
+    const base = own.base.get(type) ?? 0;
+    const most = larger(own.amounts.get(type) ?? 0, times(base, MAX_FACTOR));
+    if (base > 0 || reported <= most) return most;
+    const largest = this.#largestOther(type, own);
+    return largest > 0 ? larger(most, times(largest, MAX_NEW_FACTOR)) : undefined;
+  }
+
+  #largestOther(type: string, own: Belief): Whole {
     let largest: Whole = 0;
     for (const belief of this.#beliefs.values()) {
       const amount = belief === own ? 0 : (belief.amounts.get(type) ?? 0);
       if (amount > largest) largest = amount;
     }
-    return largest > 0 ? times(largest, MAX_NEW_FACTOR) : undefined;
+    return largest;
   }
+}
+
+function sinceOf(before: Pending | undefined, reported: Whole, now: Instant): Instant {
+  return before !== undefined && isNear(before.amount, reported) ? before.since : now;
 }
 
 function isNoLoss(base: Whole, reported: Whole): boolean {

@@ -34,14 +34,44 @@ describe('how far a node is believed', () => {
       [8, 16, 8],
     ],
     [
-      'a large growth once it has lasted for ten minutes',
+      'a large growth, once it has lasted for ten minutes, up to twice as much, and then once an hour',
       [
         [0, 8],
         [1, 100_000],
         [10, 100_000],
         [11, 100_000],
+        [59, 100_000],
+        [60, 100_000],
+        [119, 100_000],
+        [120, 100_000],
+        [180, 100_000],
       ],
-      [8, 8, 8, 100_000],
+      [8, 8, 8, 16, 16, 32, 32, 64, 128],
+    ],
+    [
+      'a growth to the size of another node once it has lasted for ten minutes',
+      [
+        [0, 1],
+        [1, 8],
+        [10, 8],
+        [11, 8],
+        [12, 8],
+      ],
+      [1, 1, 1, 8, 8],
+    ],
+    [
+      'a node that doubles every ten minutes as one that doubles every hour',
+      [
+        [0, 8],
+        [10, 16],
+        [20, 32],
+        [30, 64],
+        [40, 128],
+        [50, 256],
+        [60, 512],
+        [70, 1024],
+      ],
+      [8, 16, 16, 16, 16, 16, 32, 32],
     ],
     [
       'a large growth not if it goes away',
@@ -80,8 +110,10 @@ describe('how far a node is believed', () => {
         [3, 100_000],
         [4, 100_000],
         [13, 100_000],
+        [62, 100_000],
+        [63, 100_000],
       ],
-      [80, 80, 100_000],
+      [80, 80, 160, 160, 320],
     ],
     ['a new node of usual size at once', [[3, 64]], [64]],
   ])('%s', (_, reports, expected) => {
@@ -99,27 +131,33 @@ describe('how far a node is believed', () => {
     ]);
   });
 
-  test('for any reports, a node that is known grows to twice of what it had ten minutes ago at most', () => {
+  test('for any reports of several nodes, none has more than twice an hour what the largest had, or ten times as new', () => {
     const report = fc.record({
-      after: fc.integer({ min: 1, max: 300 }),
-      cpu: fc.constantFrom(1, 8, 12, 20, 60, 500, 100_000),
+      node: fc.constantFrom('a', 'b', 'c'),
+      after: fc.integer({ min: 1, max: 1_200 }),
+      cpu: fc.constantFrom(0, 1, 8, 12, 20, 60, 500, 100_000),
     });
     fc.assert(
-      fc.property(fc.array(report, { maxLength: 12 }), (reports) => {
+      fc.property(fc.array(report, { maxLength: 40 }), (reports) => {
         const believed = new BelievedNodes();
+        const reported = new Map(['a', 'b', 'c'].map((name) => [name, 8]));
         let now = 0;
-        believed.amountsOf(nodeOf(8), now);
-        for (const { after, cpu } of reports) {
+        for (const { node, after, cpu } of [{ node: 'a', after: 0, cpu: 8 }, ...reports]) {
           now += after * 1_000;
-          const amount = Number(believed.amountsOf(nodeOf(cpu), now).get('cpu')) / 1_000;
-          if (now < 10 * MINUTE) expect(amount).toBeLessThanOrEqual(16);
+          reported.set(node, cpu);
+          const amounts = Array.from(reported, ([name, reports]) =>
+            Number(believed.amountsOf(nodeOf(reports, name), now).get('cpu') ?? 0),
+          );
+          const hours = Math.floor(now / (60 * MINUTE));
+          if (hours === 0) expect(Math.max(...amounts) / 1_000).toBeLessThanOrEqual(16);
+          expect(Math.max(...amounts) / 1_000).toBeLessThanOrEqual(16 * 20 ** hours);
         }
       }),
       { numRuns: 300 },
     );
   });
 
-  test('gates do not open for what a node only says, and open when it has said so for long', () => {
+  test('gates do not open for what a node only says, nor when it has said so for long', () => {
     const world = queueWorld([queueFor('shop')]);
     const believed = new BelievedNodes();
     const letIn = (now: number) => world.plan(false, 'Guarantees', { now, believed });
@@ -128,7 +166,11 @@ describe('how far a node is believed', () => {
     putNode(world.snapshot, buildNode({ name: 'node-0', allocatable: { cpu: '100000' } }));
     const plan = letIn(MINUTE);
     expect([plan.letIn.length, plan.doubts.length]).toEqual([8, 1]);
-    expect(letIn(11 * MINUTE).letIn.length).toBe(30);
-    expect(letIn(11.1 * MINUTE).doubts).toEqual([]);
+    expect(letIn(11 * MINUTE).letIn.length).toBe(16);
+    expect(letIn(11.1 * MINUTE).doubts.map(({ text }) => text)).toEqual([
+      'node node-0 reports 100k cpu; 16 counts until 1970-01-01T01:00:00.000Z',
+    ]);
+    putNode(world.snapshot, buildNode({ name: 'node-0', allocatable: { cpu: '16' } }));
+    expect(letIn(12 * MINUTE).doubts).toEqual([]);
   });
 });
