@@ -1,4 +1,4 @@
-import { parseYaml } from '#shared/kube/decode/yaml-text.ts';
+import { parseYaml } from '#shared/runtime/yaml-text.ts';
 import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
 
 /** The kind of a file that configures kube-scheduler. */

@@ -2,7 +2,7 @@ import { CST, type Document, isScalar, Lexer, LineCounter, parseAllDocuments, ty
 import { InputError } from '#cli/process-io.ts';
 import { ANNOTATION_SNAPSHOT_TIME, ANNOTATION_SNAPSHOT_UNREAD } from '#shared/kube/api-names.ts';
 import { documentsIn, type TextDocument } from '#shared/kube/decode/text-documents.ts';
-import { KUBERNETES_YAML, valueOf } from '#shared/kube/decode/yaml-text.ts';
+import { KUBERNETES_YAML, valueOf } from '#shared/runtime/yaml-text.ts';
 import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 import { errorText, firstLine } from '#shared/runtime/describe-error.ts';

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import type { z } from 'zod';
-import type * as Yaml from 'yaml';
-import { errorText, firstLine } from './describe-error.ts';
+import { errorText } from './describe-error.ts';
 import {
   knownKeys,
   listSettings,
@@ -12,6 +11,7 @@ import {
   valuesFromFlags,
   type SettingValue,
 } from './settings.ts';
+import type * as YamlText from './yaml-text.ts';
 
 export interface ConfigurationSources<Schema extends ConfigurationSchema> {
   /** Kind of the file: `WebhookConfiguration` … */
@@ -43,7 +43,8 @@ export function loadConfiguration<Schema extends ConfigurationSchema>(
   const settings = [...listSettings(schema, envPrefix), configSetting(envPrefix)];
   const environment = valuesFromEnvironment(settings, env);
   const given = valuesFromFlags(settings, argv);
-  const { content, mistakes: fileMistakes } = readContent(sources, [...environment.values, ...given.values]);
+  const { content: written, mistakes: fileMistakes } = readContent(sources, [...environment.values, ...given.values]);
+  const content = withSwitches(schema, written);
   const merged = [...environment.values, ...combineLists(given.values)]
     .filter(isNotConfigPath)
     .reduce(overlay, content);
@@ -87,6 +88,17 @@ function readContent(
   }
 }
 
+/** As for kubectl, On and Off without quotes are booleans, and here they are words. */
+function withSwitches(schema: ConfigurationSchema, content: Content): Content {
+  const issues = schema.safeParse(content).error?.issues ?? [];
+  const switches = issues.flatMap((issue) => {
+    const value = valueAt(content, issue.path);
+    const isSwitch = issue.code === 'invalid_value' && issue.values.includes('On') && typeof value === 'boolean';
+    return isSwitch ? [{ path: issue.path.map(String), value: value ? 'On' : 'Off' }] : [];
+  });
+  return switches.reduce(overlay, content);
+}
+
 /** Values of a list flag given twice are combined. */
 function combineLists(values: readonly SettingValue[]): readonly SettingValue[] {
   const lists = new Map<string, SettingValue>();
@@ -122,10 +134,14 @@ function unknownKey(schema: ConfigurationSchema, path: readonly PropertyKey[], k
 }
 
 function quotedValue(content: Content, path: readonly PropertyKey[]): string {
-  const value = path.reduce<unknown>((node, key) => (isContent(node) ? Reflect.get(node, key) : undefined), content);
+  const value = valueAt(content, path);
   return typeof value === 'string' || typeof value === 'number'
     ? ` (found ${JSON.stringify(value).slice(0, 100)})`
     : '';
+}
+
+function valueAt(content: Content, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((node, key) => (isContent(node) ? Reflect.get(node, key) : undefined), content);
 }
 
 function isContent(value: unknown): value is object {
@@ -157,13 +173,11 @@ function parseConfigurationFile(text: string, file: string, kind: string): Confi
   return mistakes.length > 0 ? { ok: false, mistakes } : { ok: true, content };
 }
 
-/** Duplicate keys are rejected, and aliases are limited so that they cannot expand without bound. */
+/** Read as kubectl reads YAML, except that duplicate keys are rejected. */
 function parseYaml(text: string): { readonly value: unknown } | { readonly mistakes: readonly string[] } {
-  const { parseDocument } = require('yaml') as typeof Yaml;
-  const document = parseDocument(text, { uniqueKeys: true, prettyErrors: true });
-  if (document.errors.length > 0) return { mistakes: document.errors.map(({ message }) => firstLine(message)) };
+  const yaml = require('#shared/runtime/yaml-text.ts') as typeof YamlText;
   try {
-    return { value: document.toJS({ maxAliasCount: 100 }) };
+    return { value: yaml.parseYaml(text, { uniqueKeys: true }) };
   } catch (error) {
     return { mistakes: [errorText(error)] };
   }

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { parseDocument } from 'yaml';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import { parseYaml as parseText } from '#shared/runtime/yaml-text.ts';
 import { badRequest, unsupportedMediaType } from '#sandbox/api-server/errors/errors.ts';
 import { decodeEnvelope, PROTOBUF } from '#sandbox/api-server/protobuf/decode-message.ts';
 import { scanJson } from '#sandbox/api-server/wire/scan-json.ts';
@@ -57,21 +58,18 @@ function jsonMistake(text: string): string {
   return text.trim() === '' ? 'unexpected end of JSON input' : 'invalid character or unexpected end of JSON input';
 }
 
-const YAML_OPTIONS = { maxAliasCount: 100, uniqueKeys: true, logLevel: 'error' } as const;
-
 /** Reads YAML, which includes JSON. Throws 400, also for documents that expand too much through aliases. */
 export function parseYaml(body: Buffer): ParsedBody {
   const text = decodeText(body);
   if (scanJson(text).isTooDeep) throw badRequest('error decoding YAML: it is nested too deeply');
-  const document = parseDocument(text, YAML_OPTIONS);
-  const [error] = document.errors;
-  if (error !== undefined) throw badRequest(`error decoding YAML: ${error.message.split('\n')[0] ?? ''}`);
+  return parseJson(Buffer.from(JSON.stringify(valueOfYaml(text) ?? null)));
+}
+
+function valueOfYaml(text: string): unknown {
   try {
-    const value: unknown = document.toJS({ maxAliasCount: YAML_OPTIONS.maxAliasCount });
-    return parseJson(Buffer.from(JSON.stringify(value ?? null)));
+    return parseText(text, { uniqueKeys: true });
   } catch (error) {
-    if (error instanceof ReferenceError) throw badRequest(`error decoding YAML: ${error.message}`);
-    throw error;
+    throw badRequest(`error decoding YAML: ${errorText(error)}`);
   }
 }
 

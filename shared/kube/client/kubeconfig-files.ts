@@ -12,7 +12,7 @@ import {
   readTexts,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
-import { parseYaml } from '#shared/kube/decode/yaml-text.ts';
+import { parseYaml } from '#shared/runtime/yaml-text.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Environment } from './connection.ts';
 

@@ -7,6 +7,7 @@ const schema = z.strictObject({
   mode: z.enum(['DryRun', 'Enforce']).default('Enforce'),
   logLevel: z.enum(['info', 'debug']).default('info'),
   verbose: z.boolean().default(false),
+  extender: z.enum(['Off', 'On']).default('On'),
   tls: z
     .strictObject({
       mode: z.enum(['self-signed', 'existing-secret']).default('self-signed'),
@@ -19,6 +20,7 @@ const DEFAULTS = {
   mode: 'Enforce',
   logLevel: 'info',
   verbose: false,
+  extender: 'On',
   tls: { mode: 'self-signed', dnsNames: [] },
 };
 const HEADER = 'apiVersion: config.plimsoll.dev/v1alpha1\nkind: TestConfiguration\n';
@@ -54,6 +56,28 @@ describe('loadConfiguration', () => {
       ok: true,
       value: { ...DEFAULTS, port: 3, mode: 'Enforce', logLevel: 'debug' },
     });
+  });
+
+  test.each<[string, object]>([
+    ['port: 01750', { port: 1_000 }],
+    ['port: 1_000', { port: 1_000 }],
+    ['port: 0x1F', { port: 31 }],
+    ['verbose: yes', { verbose: true }],
+    ['extender: Off', { extender: 'Off' }],
+    ['extender: "Off"', { extender: 'Off' }],
+    ['extender: no', { extender: 'Off' }],
+    ['extender: on', { extender: 'On' }],
+  ])('reads %s as kubectl does', (line, value) => {
+    expect(load(['--config=a.yaml'], `${HEADER}${line}\n`)).toEqual({ ok: true, value: { ...DEFAULTS, ...value } });
+  });
+
+  test.each([
+    ['logLevel: no', 'logLevel: '],
+    ['port: "1"', 'port: '],
+    ['port: 1\nport: 2', 'Map keys must be unique'],
+  ])('refuses %j', (text, mistake) => {
+    const loaded = load(['--config=a.yaml'], `${HEADER}${text}\n`);
+    expect(loaded).toMatchObject({ ok: false, mistakes: [expect.stringContaining(mistake)] });
   });
 
   const accepted: Record<string, { argv: string[]; value: unknown }> = {

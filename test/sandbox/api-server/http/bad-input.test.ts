@@ -85,6 +85,14 @@ describe('bad input', () => {
     expect(code).toBe(201);
   });
 
+  test.each([
+    ['an octal key', 'metadata: {name: yaml}\ndata: {010: b}', { code: 201, data: { 8: 'b' } }],
+    ['a boolean without quotes', 'metadata: {name: yaml}\nimmutable: yes', { code: 201, immutable: true }],
+  ])('YAML is read as by the API server: %s', async (_, body, { code, ...fields }) => {
+    const answer = await call('POST', `${MAPS}?dryRun=All`, body, { 'content-type': 'application/yaml' });
+    expect([answer.code, JSON.parse(answer.text)]).toMatchObject([code, fields]);
+  });
+
   test('nine megabytes are refused while they come, and the server goes on', async () => {
     const body = Buffer.alloc(9 * 1024 * 1024, 'x');
     const answer = await call('POST', MAPS, body).catch((error: unknown) => (error as NodeJS.ErrnoException).code);

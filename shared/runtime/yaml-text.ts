@@ -10,7 +10,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
-import { firstLine } from '#shared/runtime/describe-error.ts';
+import { firstLine } from './describe-error.ts';
 
 const TAGS = 'tag:yaml.org,2002:';
 const INTEGER = /^[-+]?(?:0[xX]_*[\dA-Fa-f][\dA-Fa-f_]*|0[bB]_*[01][01_]*|0[oO]_*[0-7][0-7_]*|0[0-7_]*|[1-9][\d_]*)$/;
@@ -60,8 +60,8 @@ export const KUBERNETES_YAML = {
 } as const;
 
 /** The first document of a YAML text, as kubectl reads it. Throws an error of one line if the text is invalid. */
-export function parseYaml(text: string): unknown {
-  const [document] = parseAllDocuments(text, KUBERNETES_YAML);
+export function parseYaml(text: string, { uniqueKeys }: { readonly uniqueKeys: boolean } = KUBERNETES_YAML): unknown {
+  const [document] = parseAllDocuments(text, { ...KUBERNETES_YAML, uniqueKeys });
   const [mistake] = document?.errors ?? [];
   if (mistake !== undefined) throw new Error(firstLine(mistake.message));
   return document === undefined ? null : valueOf(document);
