@@ -3,8 +3,10 @@ import { larger, minus, smaller, times, type Whole } from '#shared/domain/quanti
 import { NO_QUEUE_AMOUNTS, type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
 import { addAmounts, AmountsByQueue, subtractAmounts } from '#shared/domain/queue/usage.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import { isLive } from '#shared/domain/quota/charge.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { compareRank, type PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Node, NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { isControlPlane, opennessOf, Pools } from './open-node.ts';
@@ -160,7 +162,7 @@ class Reading {
   #readPods({ node, occupancy }: NodeEntry, amounts: QueueAmounts, isOpen: boolean): void {
     this.#read.add(node.name);
     const { held, room } = this.#takenOn(
-      occupancy.pods.map(({ pod }) => pod),
+      occupancy.pods.toSorted(compareTakers).map(({ pod }) => pod),
       amounts,
     );
     if (!isControlPlane(node)) for (const type of amounts.keys()) this.#total.set(type, this.#total.get(type) ?? 0);
@@ -198,6 +200,11 @@ class Reading {
   #isCharged({ uid, namespace }: Pod): boolean {
     return isManaged(this.#input.snapshot.namespaces.get(namespace)) && !this.#capped.has(uid);
   }
+}
+
+/** The most important first; of equals not the one that the watch showed first, or another leader would count otherwise. */
+function compareTakers(a: PlacedPod, b: PlacedPod): number {
+  return compareRank(a, b) || compareTexts(a.pod.uid, b.pod.uid);
 }
 
 /** On a node, and let in by the leader of the queues. */

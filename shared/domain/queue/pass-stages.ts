@@ -123,10 +123,12 @@ type Divided = Pick<Preempted, 'decision'> & Pick<Preprocessed, 'lent'> & { read
 
 /** Types that are not shared have no total: each queue has what its admitted pods use of them. */
 function allocate({ tree, lent, decision }: Divided, own: AmountsByName): Allocation {
-  const preempting = sumUsage(tree, own);
+  const preempting = new Map(sumUsage(tree, own));
   const allocated = new Map(decision.usage);
   for (const [type, { deserved }] of lent.columns) {
-    const onTheWay = preempting.get(type);
+    // What is freed on a node that is closed is no part of the total.
+    const onTheWay = preempting.get(type)?.map((amount, index) => smaller(amount, deserved[index] ?? 0));
+    if (onTheWay !== undefined) preempting.set(type, onTheWay);
     allocated.set(
       type,
       onTheWay === undefined ? deserved : deserved.map((amount, index) => minus(amount, onTheWay[index] ?? 0)),

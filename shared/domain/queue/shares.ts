@@ -2,7 +2,7 @@ import { finish, type Steps } from '#shared/domain/base/steps.ts';
 import { larger, minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { Queue, QueueAmounts } from './queue.ts';
 import type { QueueTree } from './queue-tree.ts';
-import { type QueueUsage, usedBy } from './usage.ts';
+import { addAmounts, type QueueUsage, usedBy } from './usage.ts';
 import { fillToLevel, type ShareBounds } from './water-level.ts';
 
 /** The amounts to share and the requests of each queue's pods, running or waiting. */
@@ -65,13 +65,30 @@ export function* createShares(question: ShareQuestion): Steps<ShareState> {
   }
   const state = { tree, columns };
   let count = 0;
-  for (const [name, amounts] of requested) {
-    setRequested(state, tree.indexes.get(name) ?? 0, amounts);
+  for (const [index, amounts] of byIndex(tree, requested)) {
+    setRequested(state, index, amounts);
     count += 1;
     if (count % QUEUES_PER_STEP === 0) yield;
   }
   yield* refreshShares(state);
   return state;
+}
+
+/** Pods of queues that are not there count for the root, beside its own. */
+function byIndex(tree: QueueTree, requested: ShareQuestion['requested']): ReadonlyMap<number, QueueAmounts> {
+  const found = new Map<number, QueueAmounts>();
+  for (const [name, amounts] of requested) {
+    const index = tree.indexes.get(name) ?? 0;
+    const before = found.get(index);
+    found.set(index, before === undefined ? amounts : sumOfTwo(before, amounts));
+  }
+  return found;
+}
+
+function sumOfTwo(left: QueueAmounts, right: QueueAmounts): QueueAmounts {
+  const sum = new Map(left);
+  addAmounts(sum, right);
+  return sum;
 }
 
 /** Records what the queue's own pods request now, in time proportional to its depth in the tree. */

@@ -77,6 +77,18 @@ describe('what pods of a managed namespace count that were never let in', () => 
     expect(used(made.plan())).toBe(8_000);
   });
 
+  test('the same in whatever order the watch shows pods of one priority and age', () => {
+    const pods = [
+      { name: 'a', namespace: 'elsewhere', node: 'node-0', cpu: 6 },
+      { name: 'b', node: 'node-0', cpu: 6 },
+    ];
+    for (const shown of [pods, pods.toReversed()]) {
+      const made = world();
+      for (const pod of shown) made.see({ ...pod, phase: 'Running', startedAt: 10 });
+      expect([cpu(made.plan()), used(made.plan())]).toEqual([2_000, 2_000]);
+    }
+  });
+
   test('the same for those that were there before the label', () => {
     const made = world();
     made.see({ name: 'a', namespace: 'late', node: 'no-such-node', cpu: 1_000, phase: 'Running' });

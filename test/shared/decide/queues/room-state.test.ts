@@ -293,5 +293,6 @@ describe('the pods that seek room', () => {
 test('many nodes are read in steps', () => {
   const nodes = Object.fromEntries(Array.from({ length: 45 }, (_, index) => [`node-${index}`, 1]));
   const steps = readRoomState(inputOf(queueWorld(twoQueues(), nodes)));
-  expect([...steps]).toHaveLength(2);
+  // One of them sorts.
+  expect([...steps]).toHaveLength(3);
 });

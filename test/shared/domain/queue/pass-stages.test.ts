@@ -197,6 +197,18 @@ describe('the two stages of a pass', () => {
     ]);
   });
 
+  test('what is freed on nodes that are closed is no part of the total, so that no amount is negative', () => {
+    const queues = [queue('a'), queue('b', undefined, { guaranteed: cpu(4) })];
+    const { allocation, seeking } = stagesOf(
+      halved({ total: cpu(0), beyond: cpu(8), reclaimBy: 'Guarantees' }, queues),
+    ).second;
+    expect(seeking.length).toBe(2);
+    expect(cpusOf(allocation)).toEqual([
+      [0, 0, 0],
+      [0, 0, 4],
+    ]);
+  });
+
   test('guarantees that are together above the total are kept, so that only then more is promised than there is (S2-19)', () => {
     const queues = [queue('a', undefined, { guaranteed: cpu(8) }), queue('b', undefined, { guaranteed: cpu(4) })];
     expect(cpusOf(stagesOf(halved({ isReclaiming: false }, queues)).second.allocation)[0]).toEqual([8, 8, 4]);

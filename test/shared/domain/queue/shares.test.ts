@@ -92,6 +92,12 @@ describe('deservedShares', () => {
     expect(cpuDeserved(queues, 10, { a: 3, 'a.1': 99 })).toMatchObject({ a: 10, 'a.1': 7 });
   });
 
+  test('pods of queues that are not there count for the root, all of them', () => {
+    const queues = [queue('a'), queue('a.1', 'a')];
+    const shares = cpuDeserved(queues, 10, { root: 1, gone: 3, 'long gone': 4, a: 99 });
+    expect(shares).toMatchObject({ root: 10, a: 2 });
+  });
+
   test('a type that the total does not name is not shared', () => {
     const tree = createQueueTree([queue('a')]);
     const deserved = deservedShares({ tree, total: cpu(4), requested: new Map([['a', new Map([['gpu', 2]])]]) });
