@@ -45,17 +45,17 @@ export class ForgedMarks {
     this.#isGuarded = isGuarded;
   }
 
-  /** The mark of a pod; `undefined` if it has none that counts. */
+  /** The mark of a pod; `undefined` if it has none that counts. A time that has not come would give it no deadline. */
   read({ metadata }: KubeObject, { namespaces }: Pick<ClusterSnapshot, 'namespaces'>, now: Instant) {
     const { uid = '', namespace = '', name = '', annotations, creationTimestamp } = metadata;
-    const mark = decodeAdmitted(annotations?.[ANNOTATION_ADMITTED]);
+    const mark = notAhead(decodeAdmitted(annotations?.[ANNOTATION_ADMITTED]), now);
     if (mark === undefined) {
       this.gone(uid);
       return undefined;
     }
     if (isMirror(metadata) || isUnmanaged(namespaces.get(namespace))) this.#note({ uid, namespace, name, seenAt: now });
     if (this.#forged.has(uid)) return undefined;
-    return this.#isGuarded(timeOf(creationTimestamp)) ? mark : this.#claimed(uid, mark, now);
+    return this.#isGuarded(timeOf(creationTimestamp)) ? mark : this.#claimed(uid, mark);
   }
 
   /** What the mark of a pod says that is older than the guard, as long as it counts for nothing. */
@@ -92,9 +92,9 @@ export class ForgedMarks {
     if (!this.#forged.has(mark.uid)) this.#forged.set(mark.uid, mark);
   }
 
-  /** Neither does it let a rollout grow, nor keep a share for ever with a time to come. */
-  #claimed(uid: string, { queue, application, mayPreempt, mayBePreempted, decision, at }: Admitted, now: Instant) {
-    const mark = { queue, application, mayPreempt, mayBePreempted, decision, at: Math.min(at, now) };
+  /** It lets no rollout grow. */
+  #claimed(uid: string, { queue, application, mayPreempt, mayBePreempted, decision, at }: Admitted) {
+    const mark = { queue, application, mayPreempt, mayBePreempted, decision, at };
     const isOwn = this.#claims.get(uid)?.isOwn === true;
     this.#claims.set(uid, { mark, isOwn });
     return isOwn ? mark : undefined;
@@ -113,6 +113,10 @@ function timeOf(text: string | undefined): Instant {
 export function guardedMark({ annotations, createdAt = 0 }: Pod, isGuarded = ALWAYS): Admitted | undefined {
   if (annotations.has(CONFIG_MIRROR) || !isGuarded(createdAt)) return undefined;
   return decodeAdmitted(annotations.get(ANNOTATION_ADMITTED));
+}
+
+function notAhead(mark: Admitted | undefined, now: Instant): Admitted | undefined {
+  return mark !== undefined && mark.at > now ? { ...mark, at: now } : mark;
 }
 
 /** A namespace that is not known yet may be managed. */

@@ -1,6 +1,7 @@
+import type { Admitted } from '#shared/api/admitted.ts';
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
-import { isDaemonSetPod, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
+import { isDaemonSetPod, type Instant, MAX_SKEW_MS, type Pod } from '#shared/domain/pod/pod.ts';
 import type { KeepTogether } from '#shared/domain/preemption/proposal/proposal.ts';
 import { excessWith, type Loss } from '#shared/domain/queue/reclaim-rules.ts';
 import { createTaker, type Taker } from '#shared/domain/queue/taker.ts';
@@ -56,12 +57,17 @@ export function keptByQueues(queues: QueuesNow, preemptor: Pod): KeepTogether<Po
  */
 export function aboveMaximum(queues: QueuesNow, pod: Pod): Because | undefined {
   const admitted = guardedMark(pod, queues.isGuarded);
-  if (admitted === undefined || queues.now - admitted.at < PLACED_WITHIN_MS) return undefined;
+  if (admitted === undefined || isRecent(admitted, queues.now)) return undefined;
   const taker = takerOf(queues, createQueueOf(queues), pod);
   if (taker === undefined) return undefined;
   const above = [...taker.above].find((index) => excessWith(taker, index).length > 0);
   const queue = above === undefined ? undefined : taker.tree.queues[above]?.name;
   return queue === undefined ? undefined : SHARE_GONE({ queue }, { queue });
+}
+
+/** A time that has not come says nothing, or its pod would be above the maximum for as long. */
+function isRecent({ at }: Pick<Admitted, 'at'>, now: Instant): boolean {
+  return now - at < PLACED_WITHIN_MS && at - now <= MAX_SKEW_MS;
 }
 
 const SHARE_GONE = reason<{ readonly queue: string }>(

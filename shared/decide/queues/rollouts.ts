@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { minus, plus } from '#shared/domain/quantity/whole.ts';
 import type { LetInDecision, LetInQuestion } from '#shared/domain/queue/let-in.ts';
@@ -53,7 +54,7 @@ export function* decideRollouts(input: RolloutInput): Steps<RolloutDecision> {
   const letIn: WaitingPod[] = [];
   const kept = new Map<string, string>();
   for (const { pod, own } of candidates) {
-    const counted = deployments.byName.get(own.deployment);
+    const counted = deployments.get(own.deployment);
     const replaced = counted && replacedBy(counted, own);
     if (counted === undefined || replaced === undefined) continue;
     const mayGrow = !entered.has(pod.queue) && !isAboveLimits(input, pod.queue);
@@ -71,7 +72,7 @@ export function* decideRollouts(input: RolloutInput): Steps<RolloutDecision> {
   return { letIn, kept };
 }
 
-interface CountedPod {
+interface CountedPod extends Pick<Pod, 'uid'> {
   readonly revision: string;
   readonly requests: QueueAmounts;
   readonly isDeleted: boolean;
@@ -87,18 +88,28 @@ interface Counted {
 }
 
 class Deployments {
-  readonly byName = new Map<string, Counted>();
+  #byName = new Map<string, Counted>();
+
+  get(deployment: string): Counted | undefined {
+    return this.#byName.get(deployment);
+  }
 
   of(deployment: string): Counted {
-    const known = this.byName.get(deployment) ?? { pods: [], marks: [], before: 0, entering: 0 };
-    this.byName.set(deployment, known);
+    const known = this.#byName.get(deployment) ?? { pods: [], marks: [], before: 0, entering: 0 };
+    this.#byName.set(deployment, known);
     return known;
   }
 
-  add({ rollout, requests, isDeletedByOwner: isDeleted, admitted }: QueuedPod, now: Instant): void {
+  /** By name, not as the watch showed them, which is another order for the next leader. */
+  sort(): void {
+    this.#byName = new Map([...this.#byName].sort(([a], [b]) => compareTexts(a, b)));
+    for (const { pods } of this.#byName.values()) pods.sort((a, b) => compareTexts(a.uid, b.uid));
+  }
+
+  add({ uid, rollout, requests, isDeletedByOwner: isDeleted, admitted }: QueuedPod, now: Instant): void {
     if (rollout === undefined) return;
     const counted = this.of(rollout.deployment);
-    counted.pods.push({ revision: rollout.revision, requests, isDeleted });
+    counted.pods.push({ uid, revision: rollout.revision, requests, isDeleted });
     if (admitted?.against === undefined) return;
     counted.marks.push({ queue: admitted.queue, against: admitted.against });
     if (now - admitted.at < ROLLOUT_MS) counted.before = Math.max(counted.before, admitted.against);
@@ -109,12 +120,12 @@ class Deployments {
     const rollout = rolloutOf(pod);
     if (rollout === undefined) return;
     const { revision, deployment } = rollout;
-    this.of(deployment).pods.push({ revision, requests, isDeleted: pod.deletion !== undefined });
+    this.of(deployment).pods.push({ uid: pod.uid, revision, requests, isDeleted: pod.deletion !== undefined });
   }
 
   /** A Deployment that has more pods than before one went in against another. */
   unfinishedIn(queue: string): string | undefined {
-    for (const [name, { pods, marks, entering }] of this.byName) {
+    for (const [name, { pods, marks, entering }] of this.#byName) {
       const has = pods.length + entering;
       if (marks.some((mark) => mark.queue === queue && has > mark.against)) return name;
     }
@@ -137,6 +148,7 @@ function* countDeployments({ pods, now, isReturned }: RolloutInput, namespaces: 
   for (const { pod } of pods.outside()) {
     if (namespaces.has(pod.namespace)) found.addOutside(pod, pods.amountsOf(pod));
   }
+  found.sort();
   return found;
 }
 

@@ -262,6 +262,8 @@ describe('a pod that was let in long ago and has no node', () => {
     see({ name: 's1', cpu: 2, admittedTo: 'taker' });
     expect(whyNotPlaced(big)).toBe('ShareReturned');
     expect(whyNotPlaced({ ...big, cpu: 8 })).toBeUndefined();
+    // No clock is ahead by that much.
+    expect(whyNotPlaced({ ...big, admittedAt: 4_000_000_000 })).toBe('ShareReturned');
     goes('s1');
     expect(whyNotPlaced(big)).toBeUndefined();
   });

@@ -43,6 +43,19 @@ describe('a rollout in a full queue', () => {
     expect(letIn(at())).toEqual([['shop/new-2', 3]]);
   });
 
+  test('goes against the same pod in whatever order the watch shows those of two older revisions', () => {
+    const [small, large] = [podOf('a', 'aaa', { ...RUNNING, cpu: 1 }), podOf('b', 'bbb', { ...RUNNING, cpu: 3 })];
+    const decided = [
+      [small, large],
+      [large, small],
+    ].map((shown) => {
+      const { see, plan } = queueWorld([queueFor('shop', { max: { cpu: 4 } })]);
+      for (const pod of [...shown, podOf('new', 'ccc', { gates: [GATE], cpu: 3 })]) see(pod);
+      return letIn(plan(true, 'Guarantees', { now: NOW_MS }));
+    });
+    expect(decided).toEqual([[], []]);
+  });
+
   test('is undone the same way', () => {
     const { see, at } = world();
     see(podOf('new-1', 'bbb', { ...RUNNING, cpu: 1 }));

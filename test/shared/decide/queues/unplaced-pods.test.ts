@@ -40,6 +40,11 @@ describe('a pod that was let in', () => {
     ]);
   });
 
+  test('has that deadline also where its mark names a time that has not come', () => {
+    const { at } = world({ admittedAt: 4_000_000_000 });
+    expect([returned(at(5)), returned(at(7))]).toEqual([[], [['big', 'NoNodeFound']]]);
+  });
+
   test.each<[string, Partial<WatchedPod>, string]>([
     ['that waits for the gate of another controller', { cpu: 1, gates: ['example.com/other'] }, 'OtherGate'],
     ['that fits on no node by its selector', { cpu: 1, spec: { nodeSelector: { zone: 'none' } } }, 'NoNodeFound'],
