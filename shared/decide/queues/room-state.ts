@@ -1,7 +1,7 @@
 import { askSnapshot, refusalOf } from '#shared/domain/eviction/ask-budgets.ts';
 import { DEFAULT_OPT_OUT_CEILING, hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import { collectInSteps, sortInSteps, type Steps } from '#shared/domain/base/steps.ts';
-import { compareTexts } from '#shared/domain/base/texts.ts';
+import { byName } from '#shared/domain/base/texts.ts';
 import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import type { RoomNode, RoomState } from '#shared/domain/queue/make-room.ts';
@@ -71,16 +71,12 @@ export function* readRoomState(input: RoomInput): Steps<RoomState> {
     charges.addUntracked(entry);
     return roomOf(entry, input, charges);
   };
-  const inOrder = yield* sortInSteps([...snapshot.nodes.values()], compareNodes);
+  // Of equal nodes the first is taken, which must not depend on when the watch showed them.
+  const inOrder = yield* sortInSteps([...snapshot.nodes.values()], (a, b) => byName(a.node, b.node));
   const nodes = yield* collectInSteps(inOrder, read, NODES_PER_STEP);
   const { own, sought, unplaced } = charges;
   const sums = { own: own.sums(), unplaced: unplaced.sums(), sought: sought.sums() };
   return { tree: plan.floors, nodes, budgets: budgetsOf(snapshot), ...sums };
-}
-
-/** Of equal nodes the first is taken, which must not depend on when the watch showed them. */
-function compareNodes(a: NodeEntry, b: NodeEntry): number {
-  return compareTexts(a.node.name, b.node.name);
 }
 
 /** What counts for the queues, as in `planPass`, but for what leaves. */

@@ -1,4 +1,5 @@
 import { type Because, reason } from '#shared/domain/base/because.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import { giverObjection, type Givers, type GivingNode } from './givers.ts';
 import type { Queue } from './queue.ts';
 import type { RunningPod } from './queue-pod.ts';
@@ -60,7 +61,7 @@ function whyKept({ nodes }: Nodes, { taker }: Givers, name: string): string {
   const held = `queue ${name} is over its ${floorOf(taker)}${figures(taker, queue)}`;
   const pods = nodes.flatMap((node) => node.pods.filter((pod) => pod.queue === name));
   const kept = pods.map((pod) => keptBy(taker, queue, pod));
-  const first = kept.find((text) => text !== undefined);
+  const [first] = kept.filter((text) => text !== undefined).sort(compareTexts);
   if (first === undefined || kept.includes(undefined)) return `${held}, and what it may give is not enough on one node`;
   return `${held} and gives none: ${first}`;
 }

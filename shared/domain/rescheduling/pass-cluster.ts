@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/base/because.ts';
-import type { Steps } from '#shared/domain/base/steps.ts';
+import { sortInSteps, type Steps } from '#shared/domain/base/steps.ts';
+import { byName } from '#shared/domain/base/texts.ts';
 import type { Container, Instant } from '#shared/domain/pod/pod.ts';
 import {
   type ClusterSnapshot,
@@ -92,23 +93,24 @@ const NODES_PER_STEP = 50;
 /** Why the sums for a pod can differ from its requests. */
 const SUMMED = TRAITS.terminating | TRAITS.lacksRequests;
 
-/** Reads a snapshot into numbers. */
+/** Reads a snapshot into numbers; nodes by name, since the first of equal ones is expected to take a pod. */
 export function* readCluster(
   snapshot: ClusterSnapshot,
   measurements: Measurements,
   { now, isSelected, spreads = (kind) => SPREAD_KINDS.includes(kind) }: ReadOptions,
 ): Steps<PassCluster> {
   const nodes: PassNode[] = [];
-  for (const entry of snapshot.nodes.values()) {
+  const entries = yield* sortInSteps([...snapshot.nodes.values()], (a, b) => byName(a.node, b.node));
+  for (const entry of entries) {
     const closed = whyClosed(entry.node, snapshot.pressures.get(entry.node.name), { now, isSelected });
     const node = readNode(entry, nodes.length, { used: usedOn(entry, measurements), closed });
     for (const placed of podsWith(node, SUMMED)) countPod(node, placed);
     if (nodes.push(node) % NODES_PER_STEP === 0) yield;
   }
-  const byName = new Map(nodes.map((node) => [node.name, node]));
-  const owners = createOwnerGroups(snapshot, byName);
+  const named = new Map(nodes.map((node) => [node.name, node]));
+  const owners = createOwnerGroups(snapshot, named);
   const meanCapacity = meanCapacityOf(nodes.filter(({ closed }) => closed === undefined));
-  return { snapshot, nodes, byName, meanCapacity, owners, measurements, spreads, now };
+  return { snapshot, nodes, byName: named, meanCapacity, owners, measurements, spreads, now };
 }
 
 function meanCapacityOf(nodes: readonly PassNode[]): Float64Array {

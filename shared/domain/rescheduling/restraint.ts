@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/base/because.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import { ownerText, type Pod } from '#shared/domain/pod/pod.ts';
 import { askBudgets, type BudgetAnswer, budgetsToAsk } from '#shared/domain/eviction/ask-budgets.ts';
 import type { BudgetEntry, PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
@@ -141,7 +142,10 @@ function whyBudget(
 }
 
 function whyUnusable({ why, budgets }: Extract<BudgetAnswer, { readonly kind: 'Refused' }>): Because {
-  const names = budgets.map(({ name }) => name).join(', ');
+  const names = budgets
+    .map(({ name }) => name)
+    .sort(compareTexts)
+    .join(', ');
   return why === 'Several' ? REASONS.severalBudgets({ budgets: names }) : REASONS.budgetUnsettled({ budget: names });
 }
 

@@ -84,7 +84,8 @@ function whyBound(placed: PlacedPod, snapshot: ClusterSnapshot, { fitElsewhere }
 
 /**
  * Why the controller of the pod cannot replace it elsewhere without loss. A Job counts a removed pod as failed up to its
- * `backoffLimit`, and so do others whose pods are not restarted. The pod of a virtual machine is its process.
+ * `backoffLimit`, and so do others whose pods are not restarted. The pod of a virtual machine is its process. Of the core
+ * objects that may own a pod, such as its node, only a ReplicationController makes another one.
  */
 function whyOfOwner({ namespace, owners, spec }: Pod): Because | undefined {
   const controller = controllerOf({ owners });
@@ -92,6 +93,7 @@ function whyOfOwner({ namespace, owners, spec }: Pod): Because | undefined {
   const { kind, apiVersion } = controller;
   const owner = ownerText({ ...controller, namespace });
   if (kind === 'DaemonSet') return REASONS.daemonSet({});
+  if (apiVersion === 'v1' && kind !== 'ReplicationController') return REASONS.noController({});
   if (apiVersion.startsWith('kubevirt.io/')) return REASONS.virtualMachine({ owner });
   const isOfJob = kind === 'Job' && apiVersion.startsWith('batch/');
   return isOfJob || spec.restartPolicy !== undefined ? REASONS.endingPod({ owner }) : undefined;

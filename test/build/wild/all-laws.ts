@@ -1,5 +1,8 @@
 import { claimFaults } from './claim-laws.ts';
 import { endlessFaults } from './end-laws.ts';
+import { moveFaults } from './move-laws.ts';
+import { preemptFaults } from './preempt-laws.ts';
+import { pressureFaults } from './pressure-laws.ts';
 import { queueFaults } from './queue-laws.ts';
 import { wildCluster, type WildCluster } from './wild-cluster.ts';
 
@@ -8,6 +11,9 @@ export const WILD_LAWS: Readonly<Record<string, (cluster: WildCluster, seed: num
   'queues and reclaim': queueFaults,
   'claims of tenants and nodes on queues': claimFaults,
   'what queues hold has an end': endlessFaults,
+  'moves of the rescheduler': moveFaults,
+  'answers to preemptions': preemptFaults,
+  'evictions under pressure': pressureFaults,
 };
 
 const MAX_SHOWN = 5;

@@ -18,16 +18,17 @@ export interface WildCluster {
 /** The cluster of a seed: the same each time. */
 export function wildCluster(seed: number): WildCluster {
   const random = randomSource(seed);
-  const nodes = wildNodes(random);
+  const wildness = random.pick([0.1, 0.3, 1]);
+  const nodes = wildNodes(random, wildness);
   const names = nodes.map(({ metadata }) => metadata.name ?? '');
   return {
     now: NOW_MS,
     namespaces: wildNamespaces(),
     classes: wildClasses(),
     nodes,
-    pods: wildPods(random, names),
+    pods: wildPods(random, names, wildness),
     budgets: wildBudgets(random),
-    queues: wildQueues(random),
+    queues: wildQueues(random, wildness),
   };
 }
 

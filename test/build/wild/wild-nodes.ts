@@ -42,9 +42,10 @@ const ZONES = ['a', 'b', ''] as const;
 /** The names of the nodes that pods may be on; some of them are on nodes that are not there. */
 export const ABSENT_NODES = ['no-such-node', 'gone-1'] as const;
 
-export function wildNodes(random: RandomSource): readonly KubeObject[] {
-  const count = 1 + random.below(6);
-  return Array.from({ length: count }, (_, index) => wildNode(random, `n${index}`));
+/** `wildness` is the share of what is out of the ordinary, from 0 to 1. */
+export function wildNodes(random: RandomSource, wildness: number): readonly KubeObject[] {
+  const count = 1 + random.below(wildness < 1 ? 3 : 6);
+  return Array.from({ length: count }, (_, index) => wildNode(random, `n${index}`, wildness));
 }
 
 /** A node that reports what it does not have. */
@@ -52,11 +53,11 @@ export function lyingNode(name: string, lie: Readonly<Record<string, string>> = 
   return nodeObject(name, { allocatable: lie });
 }
 
-function wildNode(random: RandomSource, name: string): KubeObject {
-  const isLying = random.chance(0.06);
+function wildNode(random: RandomSource, name: string, wildness: number): KubeObject {
+  const isLying = random.chance(0.06 * wildness);
   const allocatable: Readonly<Record<string, string>> = isLying ? random.pick(LIES) : random.pick(SIZES);
   const zone = random.pick(ZONES);
-  const kind = random.below(12);
+  const kind = random.chance(wildness) ? random.below(12) : 11;
   const labels = { ...(zone !== '' && { 'topology.kubernetes.io/zone': zone }), ...(kind === 0 && { pool: 'ml' }) };
   const taints = kind === 0 ? [DEDICATED] : kind <= 2 ? [closingTaint(random)] : [];
   return nodeObject(name, { allocatable, labels, taints, isCordoned: kind === 3, isReady: kind !== 4 });

@@ -50,17 +50,32 @@ interface Frame {
   readonly random: RandomSource;
   readonly index: number;
   readonly nodes: readonly string[];
+  readonly namespaces: readonly string[];
+  readonly owners: readonly WildOwner[];
+  readonly wildness: number;
 }
 
-export function wildPods(random: RandomSource, nodes: readonly string[]): readonly KubeObject[] {
-  return Array.from({ length: random.below(26) }, (_, index) => wildPod({ random, index, nodes }));
+/** The tamer clusters have few owners, so that these have several pods. */
+export function wildPods(random: RandomSource, nodes: readonly string[], wildness: number): readonly KubeObject[] {
+  const isNarrow = wildness < 1;
+  const namespaces = isNarrow
+    ? [...random.shuffled(MANAGED).slice(0, 2), random.pick(NAMESPACES)]
+    : [...NAMESPACES, 'not-listed'];
+  const owners = isNarrow ? [OWNERS[0] as WildOwner, random.pick(OWNERS)] : OWNERS;
+  const frame = { random, nodes, namespaces, owners, wildness };
+  return Array.from({ length: random.below(30) }, (_, index) => wildPod({ ...frame, index }));
+}
+
+/** Something out of the ordinary, as often as the cluster is wild, else the usual. */
+function wildOr<T, U>({ random, wildness }: Frame, wild: readonly T[], usual: U): T | U {
+  return random.chance(wildness) ? oneOf(random, wild) : usual;
 }
 
 function wildPod(frame: Frame): KubeObject {
   const { random } = frame;
-  const namespace = random.chance(0.65) ? random.pick(MANAGED) : random.pick([...NAMESPACES, 'not-listed']);
+  const namespace = random.pick(random.chance(0.6) ? frame.namespaces.slice(0, 2) : frame.namespaces);
   const where: Where = random.chance(0.6) ? 'bound' : random.pick(['gated', 'letIn']);
-  const owner = ownerIn(frame, namespace);
+  const owner = ownerIn(frame);
   const node = where === 'bound' ? nodeOf(frame) : undefined;
   return {
     apiVersion: 'v1',
@@ -72,8 +87,9 @@ function wildPod(frame: Frame): KubeObject {
 }
 
 /** Some are bound by hand, or were left by a node that is gone. */
-function nodeOf({ random, nodes }: Frame): string {
-  return random.chance(0.08) ? random.pick(ABSENT_NODES) : random.pick(nodes);
+function nodeOf({ random, nodes, wildness }: Frame): string {
+  const first = Math.min(random.below(nodes.length), random.below(nodes.length));
+  return random.chance(0.08 * wildness) ? random.pick(ABSENT_NODES) : (nodes[first] ?? '');
 }
 
 interface WildOwner {
@@ -92,9 +108,8 @@ const OWNERS: readonly WildOwner[] = [
   { apiVersion: 'vendor.example/v1', kind: 'Thing', name: 'x'.repeat(253) },
 ];
 
-function ownerIn({ random }: Frame, namespace: string): WildOwner | undefined {
-  if (random.chance(0.1)) return undefined;
-  return namespace === 'kube-system' ? random.pick(OWNERS.slice(4)) : random.pick([...OWNERS, ...OWNERS.slice(0, 3)]);
+function ownerIn({ random, owners }: Frame): WildOwner | undefined {
+  return random.chance(0.1) ? undefined : random.pick(owners);
 }
 
 interface Placement {
@@ -106,10 +121,10 @@ interface Placement {
 
 function metadataOf(frame: Frame, { namespace, owner, where, node }: Placement): KubeObject['metadata'] {
   const { random, index } = frame;
-  const isLetIn = where === 'letIn' || (where === 'bound' && random.chance(0.6));
+  const isLetIn = where === 'letIn' || (where === 'bound' && random.chance(1 - 0.4 * frame.wildness));
   const annotations = {
     ...fieldsIf(isLetIn, { 'plimsoll.dev/admitted': markOf(frame, namespace) }),
-    ...sometimes(random, 0.3, random.pick(ANNOTATIONS)),
+    ...sometimes(random, 0.3 * frame.wildness, random.pick(ANNOTATIONS)),
     ...(owner?.kind === 'Node' && owner.name === node && { 'kubernetes.io/config.mirror': 'hash' }),
   };
   return {
@@ -123,7 +138,7 @@ function metadataOf(frame: Frame, { namespace, owner, where, node }: Placement):
     ...(owner !== undefined && {
       ownerReferences: [{ ...owner, uid: `uid-${owner.kind}-${owner.name}`, controller: true }],
     }),
-    ...sometimes(random, 0.12, deletionOf(random)),
+    ...sometimes(random, 0.12 * frame.wildness, deletionOf(random)),
   };
 }
 
@@ -141,8 +156,8 @@ function queueLabel(random: RandomSource): Readonly<Record<string, string>> {
   return { 'plimsoll.dev/queue': random.pick(['team-a', 'research', 'absent', 'root', '']) };
 }
 
-function markOf({ random }: Frame, namespace: string): string {
-  const queue = random.chance(0.9) ? namespace : random.pick(['research', 'absent', 'root']);
+function markOf({ random, wildness }: Frame, namespace: string): string {
+  const queue = random.chance(1 - 0.1 * wildness) ? namespace : random.pick(['research', 'absent', 'root']);
   return encodeAdmitted({
     queue,
     application: random.pick(['app', 'other']),
@@ -166,8 +181,9 @@ interface SpecFacts {
   readonly node: string | undefined;
 }
 
-function specOf({ random, nodes }: Frame, { where, owner, node }: SpecFacts): object {
-  const requests = oneOf(random, REQUESTS);
+function specOf(frame: Frame, { where, owner, node }: SpecFacts): object {
+  const { random, nodes } = frame;
+  const requests = wildOr(frame, REQUESTS, { cpu: '1', memory: '1Gi' });
   const gates = [
     ...(where === 'gated' ? [GATE] : []),
     ...(node === undefined && random.chance(0.1) ? ['vendor.example/gate'] : []),
@@ -181,13 +197,13 @@ function specOf({ random, nodes }: Frame, { where, owner, node }: SpecFacts): ob
       ...(random.chance(0.1) ? [{ name: 'side', resources: { requests: { cpu: '100m' } } }] : []),
     ],
     ...sometimes(random, 0.08, { overhead: { cpu: '250m', memory: '160Mi' }, runtimeClassName: 'kata' }),
-    priority: random.pick(PRIORITIES),
+    priority: wildOr(frame, PRIORITIES, random.pick([0, 0, 10])),
     ...sometimes(random, 0.2, { priorityClassName: random.pick(['class-0', 'class-1', 'class-2', 'absent']) }),
     ...sometimes(random, 0.1, { preemptionPolicy: 'Never' }),
     terminationGracePeriodSeconds: random.pick([30, 30, 30, 0, 3_600]),
     restartPolicy,
     ...placementRules(random, { nodes, owner, node }),
-    ...storageOf(random),
+    ...storageOf(frame),
   };
 }
 
@@ -215,8 +231,8 @@ function placementRules(
   };
 }
 
-function storageOf(random: RandomSource): object {
-  const kind = random.below(24);
+function storageOf({ random, wildness }: Frame): object {
+  const kind = random.chance(wildness) ? random.below(24) : 23;
   const volumes = [
     ...(kind === 0 ? [{ name: 'data', persistentVolumeClaim: { claimName: 'rwop' } }] : []),
     ...(kind === 1 ? [{ name: 'cache', emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } }] : []),
@@ -235,14 +251,15 @@ const DISRUPTED = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionB
 function statusOf(frame: Frame, where: Where): object {
   const { random } = frame;
   if (where !== 'bound') return waitingStatus(frame);
-  const phase = random.pick(['Running', 'Running', 'Running', 'Running', 'Pending', 'Unknown', 'Failed', 'Succeeded']);
-  const isCrashing = random.chance(0.1);
+  const wild = [...Array.from({ length: 8 }, () => 'Running'), 'Pending', 'Unknown', 'Failed', 'Succeeded'];
+  const phase = wildOr(frame, wild, 'Running');
+  const isCrashing = random.chance(0.1 * frame.wildness);
   return {
     phase,
-    ...sometimes(random, 0.9, { startTime: before(random.pick([1, 100, 1_000, 90_000])) }),
+    ...sometimes(random, 0.9, { startTime: before(wildOr(frame, [1, 100, 1_000, 90_000], 5_000)) }),
     conditions: [...(isCrashing || phase !== 'Running' ? [] : [READY]), ...(random.chance(0.05) ? [DISRUPTED] : [])],
     ...(phase === 'Failed' && random.chance(0.5) && { reason: 'OutOfcpu' }),
-    containerStatuses: [{ name: 'main', restartCount: isCrashing ? 40 : 0, ...resized(random) }],
+    containerStatuses: [{ name: 'main', restartCount: isCrashing ? 40 : 0, ...resized(frame) }],
   };
 }
 
@@ -256,8 +273,8 @@ function waitingStatus({ random, nodes }: Frame): object {
 }
 
 /** A resize that the kubelet has not made, or has made in part. */
-function resized(random: RandomSource): object {
-  if (!random.chance(0.1)) return {};
+function resized({ random, wildness }: Frame): object {
+  if (!random.chance(0.1 * wildness)) return {};
   return {
     allocatedResources: { cpu: '3', memory: '1Gi' },
     resources: { requests: { cpu: random.pick(['3', '1m', '100']) } },

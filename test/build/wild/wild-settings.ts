@@ -117,10 +117,17 @@ const DELAYS = [undefined, '0s', '30s', '1h', 'soon', '-1s'] as const;
 const PARENTS = [undefined, undefined, undefined, 'research', 'team-a', 'absent', 'root'] as const;
 
 /** One queue for each managed namespace, most days; parents that are not there or lead back, and a root with capacity. */
-export function wildQueues(random: RandomSource): readonly KubeObject[] {
+export function wildQueues(random: RandomSource, wildness: number): readonly KubeObject[] {
+  if (random.chance(1 - wildness)) return MANAGED.map((name) => queueObject(name, plainSpec(random, name)));
   const names = [...MANAGED.filter(() => random.chance(0.85)), ...(random.chance(0.4) ? ['research'] : [])];
   const root = random.chance(0.25) ? [queueObject('root', rootSpec(random))] : [];
   return [...root, ...names.map((name) => queueObject(name, queueSpec(random, name)))];
+}
+
+/** A guarantee, or none, and no other settings. */
+function plainSpec(random: RandomSource, name: string): object {
+  const guaranteed = random.pick([{}, { cpu: '2' }, { cpu: '4', memory: '8Gi' }]);
+  return { guaranteed, preemption: { delay: '0s' }, namespaceSelector: { matchLabels: { team: name } } };
 }
 
 function rootSpec(random: RandomSource): object {

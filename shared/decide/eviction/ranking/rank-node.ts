@@ -105,7 +105,8 @@ export function leavingAboveRequest(
     if (eviction === undefined) return isTerminating(pod);
     return eviction.phase !== 'pretended' && eviction.releasedAt === undefined;
   });
-  return candidatesOf(leaving, context, snapshot, policy).filter(({ exceedsRequest }) => exceedsRequest);
+  const above = candidatesOf(leaving, context, snapshot, policy).filter(({ exceedsRequest }) => exceedsRequest);
+  return rankPods(above, orderFor(context, policy));
 }
 
 function candidatesOf(

@@ -71,7 +71,7 @@ describe('a mark on a pod that is older than the policy that guards marks', () =
   /** The policy has been in force since second 100, and the queue of `shop` also admits the label `other`. */
   function guardedWorld() {
     const queues = [queueFor('shop'), queueFor('shop', {}, 'other'), queueFor('late')];
-    const world = queueWorld(queues, { 'node-0': 8 }, (createdAt) => createdAt >= 100_000);
+    const world = queueWorld(queues, { 'node-0': 8 }, { isGuarded: (createdAt) => createdAt >= 100_000 });
     const pass = () => {
       const plan = world.plan();
       world.pods.settleClaims(plan.claims);

@@ -120,10 +120,20 @@ export type NodeSizes = Readonly<Record<string, number>>;
 /** When the process sees what it sees. */
 const SEEN_AT_MS = 100_000;
 
+/** What the process of a world knows beside its objects. */
+interface Seeing {
+  readonly isGuarded?: IsGuarded;
+  readonly seenAtMs?: number;
+}
+
 /** A cluster of one node with 8 CPUs, and the managed namespace `shop` with the label team=shop. */
-export function queueWorld(queues: readonly object[], nodes: NodeSizes = { 'node-0': 8 }, isGuarded?: IsGuarded) {
+export function queueWorld(
+  queues: readonly object[],
+  nodes: NodeSizes = { 'node-0': 8 },
+  { isGuarded, seenAtMs = SEEN_AT_MS }: Seeing = {},
+) {
   const snapshot = emptySnapshot();
-  const pods = new QueuedPods({ now: () => SEEN_AT_MS }, templateOf, isGuarded);
+  const pods = new QueuedPods({ now: () => seenAtMs }, templateOf, isGuarded);
   const read = createPodReader();
   const objects = queues.map((queue) => valueOf(decodeQueue(queue)));
   for (const [name, cpu] of Object.entries(nodes)) {

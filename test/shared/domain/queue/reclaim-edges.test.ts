@@ -10,6 +10,17 @@ function victimsOf(decision: ReclaimDecision): readonly string[] {
   return decision.kind === 'reclaim' ? decision.victims.map(({ name }) => name) : [];
 }
 
+test('what keeps the pods of a queue is said the same in whatever order they are read', () => {
+  const pods = [running('high', 'giver', { priority: 9 }), running('own', 'giver', { application: 'app of p' })];
+  const [said, other] = [pods, pods.toReversed()].map(
+    (read) =>
+      decideReclaim(question(QUEUES, [node('n', cpu(2), read)], waiting('p', 'taker', { application: 'app of p' })))
+        .because.text,
+  );
+  expect(said).toContain('its pods');
+  expect(other).toBe(said);
+});
+
 describe('who takes nothing', () => {
   const nodes = [node('n', cpu(1), [running('v', 'giver')])];
 

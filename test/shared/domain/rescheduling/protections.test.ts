@@ -40,9 +40,17 @@ describe('planPass', () => {
     expect(moved({ pods: ninePods() })).toEqual(['p0 full>empty', 'p1 full>empty', 'p2 full>empty']);
   });
 
-  test('is the same whatever the order of nodes and pods', () => {
+  test('is the same, and says the same, whatever the order of nodes, pods and budgets', () => {
     const pods = ninePods();
-    expect(moved({ pods: pods.toReversed(), nodes: [EMPTY, FULL] })).toEqual(moved({ pods }));
+    const nodes = [FULL, EMPTY, buildNode({ name: 'also-empty', allocatable: SIZE })];
+    const budgets = [buildBudget('a', { app: 'o0' }, 9), buildBudget('b', { app: 'o0' }, 9)];
+    const decided = (given: PassCase) => {
+      const { moves, stays } = passOn(given);
+      const texts = stays.map(({ because }) => because.text).sort();
+      return [moves.map(({ pod, expectedOn }) => [pod.placed.pod.name, expectedOn]), texts];
+    };
+    const other = { nodes: nodes.toReversed(), pods: pods.toReversed(), budgets: budgets.toReversed() };
+    expect(decided(other)).toEqual(decided({ nodes, pods, budgets }));
   });
 
   test('makes no more moves than the pass may', () => {
@@ -104,8 +112,13 @@ describe('planPass', () => {
     expect(result.stays.map(({ because }) => because.code)).toEqual(Array.from({ length: 9 }, () => code));
   });
 
+  test.each(['Node', 'ConfigMap'])('moves no pod of a %s, which makes no other one', (kind) => {
+    expect(moved({ pods: ownedBy(kind, 'v1') })).toEqual([]);
+  });
+
   test('moves a pod of another kind of controller that restarts its pods', () => {
     expect(moved({ pods: ownedBy('CloneSet', 'apps.kruise.io/v1alpha1') })).toHaveLength(3);
+    expect(moved({ pods: ownedBy('ReplicationController', 'v1') })).toHaveLength(3);
   });
 
   test.each([

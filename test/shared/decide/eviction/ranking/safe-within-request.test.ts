@@ -3,7 +3,9 @@ import type { AttemptOutcome } from '#shared/decide/eviction/apply-outcome.ts';
 import { type NodeSnapshot, indexPods } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
-import { MIRROR_POD, nodePod, type NodePod, policy } from '#test/agent/node-scene.ts';
+import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
+import { leavingAboveRequest } from '#shared/decide/eviction/ranking/rank-node.ts';
+import { MIRROR_POD, nodePod, type NodePod, policy, snapshot as snapshotOf } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode } from '#test/shared/decide/eviction/episode.ts';
 
 const DAY = 86_400;
@@ -59,6 +61,18 @@ const HOLDERS: readonly (readonly [what: string, hog: Partial<NodePod>, scene: P
   ['a measurement of 0 bytes, as of a virtual machine,', { usageMiB: 0 }, {}],
   ['a limit of its owner', { owner: 'web' }, { rules: { perOwnerPerHour: 0 } }],
 ];
+
+test('terminating pods above their requests are in the same order however they are read', () => {
+  const leaving = ['x', 'y'].map((name) => terminating({ ...hog, name }, DAY));
+  const [named, otherwise] = [leaving, leaving.toReversed()].map((pods) => {
+    const context = { signal: 'memory.available', stage: 'severe', evictions: FIRST_STATE.evictions.Enforce } as const;
+    return leavingAboveRequest(context, snapshotOf({ now: 0, pods }), policy()).map(({ facts }) => facts.pod.name);
+  });
+  expect([named, otherwise]).toEqual([
+    ['x', 'y'],
+    ['x', 'y'],
+  ]);
+});
 
 describe('a pod within its request', () => {
   test.each(HOLDERS)('stays when %s keeps the pod above its request', (_, change, scene) => {
