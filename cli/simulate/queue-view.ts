@@ -127,8 +127,12 @@ function queueRows({ directory: { tree }, shares, used, question }: QueuePlan): 
     const usage = new Map(Array.from(share.keys(), (type) => [type, usedBy(used, index, type)]));
     const isBelow = (queue: string): boolean => pathOf(tree, tree.indexes.get(queue) ?? 0).includes(index);
     rows.push({
-      ...{ name, weight, depth: pathOf(tree, index).length - 1 },
-      ...{ guaranteed: texts(guaranteed), deserved: texts(share), used: texts(usage) },
+      name,
+      weight,
+      depth: pathOf(tree, index).length - 1,
+      guaranteed: texts(guaranteed),
+      deserved: texts(share),
+      used: texts(usage),
       waitingPods: question.waiting.filter(({ queue }) => isBelow(queue)).length,
     });
     for (const child of tree.children[index] ?? []) visit(child);

@@ -150,7 +150,11 @@ export function reportedEvictions({ name, status }: NodePressure): readonly Repo
   const isRecent = ({ mode, outcome, requestedAt }: EvictionEntry): boolean =>
     mode === 'Enforce' && outcome === 'evicted' && Math.abs(observedAt - (requestedAt ?? 0)) <= MAX_SKEW_MS;
   return status.evictions.filter(isRecent).map(({ uid, because, decision }) => ({
-    ...{ by: 'agent' as const, uid, node: name, because, decision },
+    by: 'agent' as const,
+    uid,
+    node: name,
+    because,
+    decision,
     ranked: rankedBehind(uid, status.next),
   }));
 }

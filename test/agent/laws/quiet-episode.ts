@@ -2,16 +2,44 @@ import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
 
 export const HALF_AN_HOUR_MS = 1_800_000;
 const PLAIN: LawPod = {
-  ...{ name: 'plain', namespace: 'a', priority: 1000, requestMiB: 100, isGuaranteed: false, kind: 'ReplicaSet' },
-  ...{ wish: undefined, graceSeconds: 30, startMiB: 110, growsMiB: 0, growsFromMs: 0, mostMiB: 110 },
-  ...{ shutdownMs: 50, hangsMs: 0, isMeasured: true, fault: undefined, resize: undefined },
-  ...{ deletedAtMs: undefined, comesBack: false },
+  name: 'plain',
+  namespace: 'a',
+  priority: 1000,
+  requestMiB: 100,
+  isGuaranteed: false,
+  kind: 'ReplicaSet',
+  wish: undefined,
+  graceSeconds: 30,
+  startMiB: 110,
+  growsMiB: 0,
+  growsFromMs: 0,
+  mostMiB: 110,
+  shutdownMs: 50,
+  hangsMs: 0,
+  isMeasured: true,
+  fault: undefined,
+  resize: undefined,
+  deletedAtMs: undefined,
+  comesBack: false,
 };
 const POLICY: PolicyChoice = {
-  ...{ mode: 'Enforce', hardMiB: 250, softMiB: 400, softGraceSeconds: 30, reclaimMiB: undefined },
-  ...{ mostGraceSeconds: 30, ranking: 'Kubernetes', missingStats: 'Never', daemonSets: 'Last' },
-  ...{ concurrent: 1, perMinute: 2, perTenMinutes: 4, perNamespace: 4, perOwnerPerHour: 3 },
-  ...{ optOutCeiling: 1_000_000, optOut: 'WithinRequest', withinRequest: false },
+  mode: 'Enforce',
+  hardMiB: 250,
+  softMiB: 400,
+  softGraceSeconds: 30,
+  reclaimMiB: undefined,
+  mostGraceSeconds: 30,
+  ranking: 'Kubernetes',
+  missingStats: 'Never',
+  daemonSets: 'Last',
+  concurrent: 1,
+  perMinute: 2,
+  perTenMinutes: 4,
+  perNamespace: 4,
+  perOwnerPerHour: 3,
+  optOutCeiling: 1_000_000,
+  optOut: 'WithinRequest',
+  withinRequest: false,
 };
 
 /** A BestEffort pod that grows by 2 MiB a second, unless changed, beside ten pods of priority 1000 slightly above their requests. */
@@ -19,7 +47,13 @@ export function quietEpisode(hog: Partial<LawPod>, policy: Partial<PolicyChoice>
   const growing: LawPod = { ...PLAIN, name: 'hog', priority: 0, requestMiB: 0, startMiB: 100, growsMiB: 2 };
   const quiet = Array.from({ length: 10 }, (_, index): LawPod => ({ ...PLAIN, name: `quiet-${index}` }));
   return {
-    ...{ seed: 0, capacityMiB: 8192, outsideMiB: 6492, outsideGrowsMiB: 0, api: [], isTainted: false, nearMs: 200 },
+    seed: 0,
+    capacityMiB: 8192,
+    outsideMiB: 6492,
+    outsideGrowsMiB: 0,
+    api: [],
+    isTainted: false,
+    nearMs: 200,
     pods: [...quiet, { ...growing, mostMiB: 100_000, ...hog }],
     policy: { ...POLICY, ...policy },
     kubelet: { hardMiB: 100, softMiB: undefined, softGraceSeconds: 5, mostGraceSeconds: 0, phaseMs: 4000 },

@@ -65,7 +65,8 @@ const folder = folderWith({
   'outside.json': takenList([
     ...[node('node-1', 8), ...team('batch'), ...many('batch', 8)],
     ...['no-such-node', 'node-1'].map((nodeName) => ({
-      ...{ apiVersion: 'v1', kind: 'Pod' },
+      apiVersion: 'v1',
+      kind: 'Pod',
       metadata: { name: `on-${nodeName}`, namespace: 'default', uid: nodeName, annotations: ALLOWED },
       spec: {
         nodeName,

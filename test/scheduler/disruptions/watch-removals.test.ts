@@ -163,7 +163,10 @@ describe('reportedEvictions', () => {
       stage: 'severe',
       endedAt: undefined,
     },
-    ...{ mode: 'Enforce' as const, outcome: 'evicted', requestedAt: NOW, because },
+    mode: 'Enforce' as const,
+    outcome: 'evicted',
+    requestedAt: NOW,
+    because,
   };
   const next = { pod: 'other/b', uid: 'uid-b', priority: 5, usage: undefined, request: undefined, because };
 
@@ -183,7 +186,11 @@ describe('reportedEvictions', () => {
       rules: undefined,
     };
     return reportedEvictions({
-      ...{ name: 'node-1', resourceVersion: '1', avoid: [], preemptionLoops: [], status: { ...status, ...lists } },
+      name: 'node-1',
+      resourceVersion: '1',
+      avoid: [],
+      preemptionLoops: [],
+      status: { ...status, ...lists },
     }).map(({ uid, node, ranked }) => ({ uid, node, ranked }));
   }
 

@@ -36,7 +36,9 @@ function pod(phase: string, ready: string | undefined, isTerminating = false) {
   return valueOf(
     decodePod({
       metadata: {
-        ...{ namespace: 'shop', name: 'web', labels: { app: 'web' } },
+        namespace: 'shop',
+        name: 'web',
+        labels: { app: 'web' },
         ...(isTerminating && { deletionTimestamp: '2026-11-28T10:00:00Z', deletionGracePeriodSeconds: 30 }),
       },
       spec: { nodeName: 'a', containers: [] },
