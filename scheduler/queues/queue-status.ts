@@ -6,6 +6,7 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { type QueueAmounts, queueQuantity, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
+import { whyOverused } from '#shared/domain/queue/overuse.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
 import { AmountsByQueue, type QueueUsage, sumUsage, usedBy } from '#shared/domain/queue/usage.ts';
@@ -66,6 +67,7 @@ export function* statusesOf(
     evicted: reclaim.evictedFor(object.name),
     conditions: [
       ...conditionsOf(object, plan, uncovered),
+      ...overuseCondition(object, plan),
       ...blockedCondition(reclaim.blockedFor(object.name)),
       ...returnedCondition(returned.get(object.name) ?? []),
       ...emptyCondition(isMade && !plan.occupied.has(object.name)),
@@ -145,6 +147,17 @@ function conditionsOf(object: QueueObject, plan: QueuePlan, uncovered: readonly 
 
 function isTop({ name, parent = ROOT_QUEUE }: QueueObject): boolean {
   return name === ROOT_QUEUE || parent === ROOT_QUEUE;
+}
+
+/**
+ * Present only while a queue uses more than its maximum. A pod behind a gate never takes it there, but the API server
+ * resizes running pods without asking a queue, and a maximum can be lowered.
+ */
+function overuseCondition({ name }: QueueObject, { directory: { tree }, used }: QueuePlan): readonly Condition[] {
+  const said = whyOverused(tree, used, tree.indexes.get(name) ?? 0);
+  if (said === undefined) return [];
+  const message = `${said}: running pods were resized, had no gate, or the maximum was lowered; no further pod is let in until it is below`;
+  return [{ type: 'AboveMaximum', status: 'True', reason: 'Overuse', message }];
 }
 
 /** Present only while a budget blocks reclaim. */

@@ -30,6 +30,12 @@ export function overusedQueues(tree: QueueTree, usage: QueueUsage): readonly num
   return tree.queues.flatMap((_, index) => (index > 0 && excessOver(tree, usage, index).length > 0 ? [index] : []));
 }
 
+/** By how much a queue uses more than its maximum, as a sentence; `undefined` if it does not. */
+export function whyOverused(tree: QueueTree, usage: QueueUsage, index: number): string | undefined {
+  const excess = index > 0 ? excessOver(tree, usage, index) : [];
+  return excess.length === 0 ? undefined : sentence({ queue: (tree.queues[index] as Queue).name, excess });
+}
+
 /**
  * What ends the overuse of each queue: a smallest set of its own pods, within budgets (S4-3, S4-10). The deepest queues
  * come first, so that their evictions count for those above.

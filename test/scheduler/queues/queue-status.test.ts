@@ -27,6 +27,27 @@ test('what waits in a queue waits in all queues above it; of types of which noth
   ]);
 });
 
+test('a queue that a resized pod takes above its maximum says so until it is below (S2-37)', () => {
+  const queues = [{ metadata: { name: 'teams' }, spec: { max: { cpu: 3 } } }, queueFor('shop', { parent: 'teams' })];
+  const world = queueWorld(queues);
+  const stored = queues.map((raw) => ({ object: valueOf(decodeQueue(raw)), isMade: false }));
+  const conditions = (cpu: number) => {
+    world.see({ name: 'grown', node: 'node-0', phase: 'Running', admittedTo: 'of-shop', cpu });
+    world.see({ name: 'waits', gates: [GATE], cpu: 1 });
+    const plan = world.plan();
+    const statuses = finish(statusesOf(plan, stored, { evictedFor: () => [], blockedFor: () => undefined }));
+    const above = ['teams', 'of-shop'].map((name) =>
+      statuses.get(name)?.conditions.filter(({ type }) => type === 'AboveMaximum'),
+    );
+    return [above, plan.letIn.length];
+  };
+  expect(conditions(2)).toEqual([[[], []], 1]);
+  const message = expect.stringMatching(
+    /^queue teams uses 2 cpu more than its maximum: running pods were resized/,
+  ) as string;
+  expect(conditions(5)).toEqual([[[{ type: 'AboveMaximum', status: 'True', reason: 'Overuse', message }], []], 0]);
+});
+
 test('a queue names the pods that were let in and gave their share back', () => {
   const queues = [queueFor('shop')];
   const world = queueWorld(queues);
