@@ -1,54 +1,17 @@
+import { z } from 'zod';
 import type { Debit } from '#shared/domain/disruption/account.ts';
 import type { DisruptionLimit } from '#shared/domain/disruption/disruption-limit.ts';
-import { COMPONENTS, type LimitRule, type Portion, type RateLimit } from '#shared/domain/disruption/limit-rule.ts';
+import { COMPONENTS, type Portion, type RateLimit } from '#shared/domain/disruption/limit-rule.ts';
 import type { LimitStatus, WindowStatus } from '#shared/domain/disruption/limit-status.ts';
-import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
-import { readSelector } from '#shared/kube/decode/decode-objects.ts';
-import {
-  type Decoded,
-  decodeObject,
-  readChoice,
-  readCount,
-  readIdentity,
-  readList,
-  readPart,
-  readText,
-  refuseField,
-  type WireObject,
-} from '#shared/kube/decode/wire-object.ts';
-import { encodeObject, encodeSelector, present, timeText, unlessEmpty } from './fields.ts';
-
-/** Reads the spec of a `plimsoll.dev/v1alpha1` DisruptionLimit; what cannot be read is refused, because it could limit. */
-export function decodeDisruptionLimit(raw: unknown): Decoded<DisruptionLimit> {
-  return decodeObject(raw, (object) => ({
-    ...readPart(object, 'metadata', readIdentity),
-    ...readPart(object, 'spec', readSpec),
-  }));
-}
-
-function readSpec(spec: WireObject): Omit<DisruptionLimit, 'namespace' | 'name'> {
-  const selector = readSelector(spec, 'selector') ?? refuseField('selector', 'expected a label selector');
-  return {
-    selector: prepareSelector(selector),
-    ...readRates(spec),
-    shares: new Map(readList(spec, 'shares', readShare)),
-  };
-}
-
-/** The fields that a limit and a default have in common. */
-export function readRates(spec: WireObject): Pick<LimitRule, 'limits' | 'minAvailable'> {
-  return { limits: readList(spec, 'limits', readRate), minAvailable: readPortion(spec, 'minAvailable') };
-}
-
-function readRate(limit: WireObject): RateLimit {
-  return {
-    max: readPortion(limit, 'max') ?? refuseField('max', 'expected a number of pods'),
-    windowMs: readWindow(limit),
-  };
-}
+import { type Decoded, readCount, readText, refuseField, type WireObject } from '#shared/kube/decode/wire-object.ts';
+import { present, timeText } from './fields.ts';
+import { described } from './schema/crd-words.ts';
+import { decodeKind, encodeKind } from './schema/decode-kind.ts';
+import { field, intOrText, list, NAME, requiredField, requiredSelector, text } from './schema/fields.ts';
 
 const PERCENT = /^(?<percent>\d{1,3})%$/;
+const PORTION = intOrText('^(100|[0-9]{1,2})%$');
 
 function readPortion(object: WireObject, key: string): Portion | undefined {
   const value = object[key];
@@ -59,32 +22,112 @@ function readPortion(object: WireObject, key: string): Portion | undefined {
   return { value: Number(percent), isPercent: true };
 }
 
-function readWindow(limit: WireObject): number {
-  const text = readText(limit, 'window') ?? '';
-  const parsed = parseDuration(text);
+function readWindow(limit: WireObject, key: string): number {
+  const written = readText(limit, key) ?? '';
+  const parsed = parseDuration(written);
   const windowMs = parsed.ok ? durationSeconds(parsed.nanoseconds) * 1_000 : 0;
-  return windowMs > 0 ? windowMs : refuseField('window', `expected a duration such as 1h, got "${text}"`);
+  return windowMs > 0 ? windowMs : refuseField(key, `expected a duration such as 1h, got "${written}"`);
 }
 
-function readShare(share: WireObject): readonly [(typeof COMPONENTS)[number], number] {
-  const component = readChoice(share, 'component', COMPONENTS);
-  return [component ?? refuseField('component', 'expected a component'), readCount(share, 'percent') ?? 0];
+const MAX = requiredField(
+  {
+    read: (limit, key) => readPortion(limit, key) ?? refuseField(key, 'expected a number of pods'),
+    write: encodePortion,
+  },
+  { ...PORTION, description: 'Number of pods, or percentage of the expected pods, rounded up.' },
+);
+const WINDOW = requiredField(
+  { read: readWindow, write: windowText },
+  { type: 'string', pattern: '^[1-9][0-9]{0,4}[smh]$', description: 'Length of the time, such as 90s, 10m or 1h.' },
+);
+const RATE = z.codec(
+  described(z.object({ max: MAX, window: WINDOW }), undefined, {
+    'x-kubernetes-validations': [
+      {
+        rule: 'type(self.max) != int || (self.max >= 0 && self.max <= 2000)',
+        message: 'max must be a percentage or a number from 0 to 2000',
+      },
+    ],
+  }),
+  z.custom<RateLimit>(),
+  {
+    decode: ({ max, window }) => ({ max, windowMs: window }),
+    encode: ({ max, windowMs }) => ({ max, window: windowMs }),
+  },
+);
+
+/** The fields that a limit and a default have in common. */
+export const RATES = {
+  limits: list(RATE, 'How many pods may be removed within a time. All of them hold.', { maxItems: 8 }),
+  minAvailable: field(
+    { read: readPortion, write: (value: Portion | undefined) => value && encodePortion(value) },
+    {
+      ...PORTION,
+      description: 'Number of pods, or percentage of the expected pods, that an eviction must leave Ready.',
+    },
+  ),
+};
+/** They are not both absent. */
+export const HAS_RATES = {
+  rule: 'has(self.limits) || has(self.minAvailable)',
+  message: 'must set limits or minAvailable',
+};
+
+const SHARE = z.object({
+  component: described(
+    z.enum(COMPONENTS, { error: ({ input }) => (input === undefined ? 'expected a component' : undefined) }),
+    'Whose removals the share limits. Scheduler is plimsoll-scheduler. Others are drains, users and controllers.',
+  ),
+  percent: described(z.int().min(1).max(100), 'Percentage of max, rounded up.'),
+});
+
+export const DISRUPTION_LIMIT_SPEC = described(
+  z.object({
+    selector: requiredSelector(
+      'Labels of the pods in its namespace that the limit covers. An empty selector covers all of them.',
+    ),
+    ...RATES,
+    shares: list(
+      SHARE,
+      'What single components may use of each max. A component that is not listed may use all of it.',
+      { maxItems: 5, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['component'] },
+    ),
+  }),
+  'Which pods are covered, and how many of them may be removed.',
+  {
+    'x-kubernetes-validations': [
+      HAS_RATES,
+      {
+        rule: '!has(self.minAvailable) || type(self.minAvailable) != int || self.minAvailable >= 0',
+        message: 'minAvailable must not be negative',
+      },
+    ],
+  },
+);
+
+const LIMIT = z.codec(
+  z.object({ metadata: NAME.extend({ namespace: text(undefined) }), spec: DISRUPTION_LIMIT_SPEC }),
+  z.custom<DisruptionLimit>(),
+  {
+    decode: ({ metadata: { namespace = '', name = '' }, spec }) => ({
+      ...{ namespace, name, ...spec },
+      shares: new Map(spec.shares.map(({ component, percent }) => [component, percent])),
+    }),
+    encode: ({ namespace, name, shares, ...spec }) => ({
+      metadata: { namespace, name },
+      spec: { ...spec, shares: Array.from(shares, ([component, percent]) => ({ component, percent })) },
+    }),
+  },
+);
+
+/** Reads the spec of a `plimsoll.dev/v1alpha1` DisruptionLimit; what cannot be read is refused, because it could limit. */
+export function decodeDisruptionLimit(raw: unknown): Decoded<DisruptionLimit> {
+  return decodeKind(LIMIT, raw);
 }
 
 /** The object as the API server stores it, without its status and without absent or empty fields. */
-export function encodeDisruptionLimit({ namespace, name, selector, shares, ...rates }: DisruptionLimit): object {
-  const spec = present({
-    selector: selector.written && encodeSelector(selector.written),
-    ...encodeRates(rates),
-    shares: unlessEmpty(Array.from(shares, ([component, percent]) => ({ component, percent }))),
-  });
-  return encodeObject('DisruptionLimit', { namespace, name }, { spec });
-}
-
-/** As `readRates` reads it. */
-export function encodeRates({ limits, minAvailable }: Pick<LimitRule, 'limits' | 'minAvailable'>): object {
-  const encoded = limits.map(({ max, windowMs }) => ({ max: encodePortion(max), window: windowText(windowMs) }));
-  return present({ limits: unlessEmpty(encoded), minAvailable: minAvailable && encodePortion(minAvailable) });
+export function encodeDisruptionLimit(limit: DisruptionLimit): object {
+  return encodeKind('DisruptionLimit', LIMIT, limit);
 }
 
 /** A number of pods or a percentage, as it is written in objects. */

@@ -1,60 +1,64 @@
+import { z } from 'zod';
 import {
   BUDGET_RESPONSES,
   type DefaultLimit,
   type DisruptionPolicy,
 } from '#shared/domain/disruption/disruption-limit.ts';
-import {
-  type Decoded,
-  decodeObject,
-  readChoice,
-  readIdentity,
-  readInt32,
-  readList,
-  readPart,
-  type WireObject,
-} from '#shared/kube/decode/wire-object.ts';
-import { encodeRates, readRates } from './disruption-limit.ts';
-import { encodeObject, present, unlessEmpty } from './fields.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
+import { HAS_RATES, RATES } from './disruption-limit.ts';
+import { described } from './schema/crd-words.ts';
+import { decodeKind, encodeKind } from './schema/decode-kind.ts';
+import { ALL_PRIORITIES, choiceOr, areAllPriorities, list, NAME, priorityRange } from './schema/fields.ts';
 
-const LOWEST_PRIORITY = -(2 ** 31);
-const HIGHEST_PRIORITY = 2 ** 31 - 1;
+const DEFAULT = z.codec(
+  described(
+    z.object({
+      priority: priorityRange('Range of priorities, both ends included. If absent, all priorities.', {
+        min: 'Lowest priority.',
+        max: 'Highest priority.',
+      }).optional(),
+      ...RATES,
+    }),
+    undefined,
+    { 'x-kubernetes-validations': [HAS_RATES] },
+  ),
+  z.custom<DefaultLimit>(),
+  {
+    decode: ({ priority = ALL_PRIORITIES, ...rates }) => ({ ...priority, ...rates }),
+    encode: ({ min, max, ...rates }) => ({
+      priority: areAllPriorities({ min, max }) ? undefined : { min, max },
+      ...rates,
+    }),
+  },
+);
+
+export const DISRUPTION_POLICY_SPEC = described(
+  z.object({
+    forbiddingBudgets: choiceOr(
+      BUDGET_RESPONSES,
+      'Show',
+      'What happens to a PodDisruptionBudget that forbids every eviction, by maxUnavailable 0 or by a minAvailable that is all of its pods when it is written. Show reports it, Warn warns its author, Deny refuses it.',
+    ),
+    defaults: list(
+      DEFAULT,
+      'Limits of owners whose pods neither a DisruptionLimit nor a PodDisruptionBudget selects. The first entry whose range holds the priority of a pod counts.',
+      { maxItems: 16 },
+    ),
+  }),
+  'Defaults of the cluster.',
+);
+
+const POLICY = z.codec(z.object({ metadata: NAME, spec: DISRUPTION_POLICY_SPEC }), z.custom<DisruptionPolicy>(), {
+  decode: ({ metadata: { name = '' }, spec }) => ({ name, ...spec }),
+  encode: ({ name, ...spec }) => ({ metadata: { name }, spec }),
+});
 
 /** Reads the spec of a `plimsoll.dev/v1alpha1` DisruptionPolicy; what cannot be read is refused, because it could limit. */
 export function decodeDisruptionPolicy(raw: unknown): Decoded<DisruptionPolicy> {
-  return decodeObject(raw, (object) => ({
-    name: readPart(object, 'metadata', readIdentity).name,
-    ...readPart(object, 'spec', readSpec),
-  }));
+  return decodeKind(POLICY, raw);
 }
 
-function readSpec(spec: WireObject): Omit<DisruptionPolicy, 'name'> {
-  return {
-    defaults: readList(spec, 'defaults', readDefault),
-    forbiddingBudgets: readChoice(spec, 'forbiddingBudgets', BUDGET_RESPONSES) ?? 'Show',
-  };
-}
-
-function readDefault(entry: WireObject): DefaultLimit {
-  const range = readPart(entry, 'priority', (priority) => ({
-    min: readInt32(priority, 'min') ?? LOWEST_PRIORITY,
-    max: readInt32(priority, 'max') ?? HIGHEST_PRIORITY,
-  }));
-  return { ...range, ...readRates(entry) };
-}
-
-/** The object as the API server stores it, without its status and without absent or default fields. */
-export function encodeDisruptionPolicy({ name, defaults, forbiddingBudgets }: DisruptionPolicy): object {
-  const spec = present({
-    defaults: unlessEmpty(defaults.map(encodeDefault)),
-    forbiddingBudgets: forbiddingBudgets === 'Show' ? undefined : forbiddingBudgets,
-  });
-  return encodeObject('DisruptionPolicy', { name }, { spec });
-}
-
-function encodeDefault({ min, max, ...rates }: DefaultLimit): object {
-  const priority = present({
-    min: min === LOWEST_PRIORITY ? undefined : min,
-    max: max === HIGHEST_PRIORITY ? undefined : max,
-  });
-  return present({ priority: Object.keys(priority).length === 0 ? undefined : priority, ...encodeRates(rates) });
+/** The object as the API server stores it, without its status. */
+export function encodeDisruptionPolicy(policy: DisruptionPolicy): object {
+  return encodeKind('DisruptionPolicy', POLICY, policy);
 }

@@ -17,7 +17,7 @@ import { delayOf, type WrittenSettings } from '#shared/domain/queue/queue-settin
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { described } from './schema/crd-words.ts';
 import { decodeKind, encodeKind, withoutAbsent } from './schema/decode-kind.ts';
-import { amounts, amountsIfAny, integer, labelSelector, text } from './schema/fields.ts';
+import { amounts, integer, labelSelector, NAME, optionalAmounts, text } from './schema/fields.ts';
 
 export const QUEUE_POLICIES = ['Default', 'Fence', 'Disabled'] as const;
 export const QUEUE_ORDERINGS = ['BestEffort', 'Strict'] as const;
@@ -38,8 +38,8 @@ interface ShareTexts {
 function shareFields(texts: ShareTexts) {
   return {
     weight: described(integer(0, MAX_WEIGHT).default(DEFAULT_WEIGHT), texts.weight),
-    guaranteed: amountsIfAny(texts.guaranteed, { maxProperties: MAX_GUARANTEES }),
-    max: amountsIfAny(texts.max, { maxProperties: MAX_RESOURCES }),
+    guaranteed: amounts(texts.guaranteed, { maxProperties: MAX_GUARANTEES }),
+    max: amounts(texts.max, { maxProperties: MAX_RESOURCES }),
     preemption: described(
       z.object({
         policy: described(z.enum(QUEUE_POLICIES).optional(), texts.policy),
@@ -110,7 +110,7 @@ export const QUEUE_SPEC = described(
     namespaceSelector: labelSelector(
       'Labels of the namespaces whose pods may use this queue. If absent, it selects no namespace. If empty, it selects every namespace.',
     ),
-    capacity: amounts(
+    capacity: optionalAmounts(
       'What there is to share, by resource name. Only on the queue root. If absent, the allocatable resources of the nodes that take new pods, less what pods outside of queues take there. Set it where an autoscaler adds nodes.',
       { maxProperties: MAX_RESOURCES, minProperties: 1 },
     ),
@@ -131,7 +131,7 @@ export interface QueueObject extends Omit<z.output<typeof QUEUE_SPEC>, 'namespac
 }
 
 const QUEUE = z.codec(
-  z.object({ metadata: z.object({ name: text(''), generation: z.int().optional() }), spec: QUEUE_SPEC }),
+  z.object({ metadata: NAME.extend({ generation: z.int().optional() }), spec: QUEUE_SPEC }),
   z.custom<QueueObject>(),
   {
     decode: ({ metadata: { name = '', generation = 0 }, spec: { namespaceSelector, ...spec } }) => ({

@@ -50,19 +50,29 @@ type JsonSchema = Record<string, unknown>;
 
 /** The schema of an object as the API server takes it; its integers are unbounded unless it says otherwise. */
 export function structuralSchema(schema: z.ZodObject) {
-  const json: JsonSchema = z.toJSONSchema(schema, {
-    io: 'input',
-    reused: 'inline',
-    unrepresentable: 'any',
-    metadata: CRD_WORDS,
-    override: ({ jsonSchema }) => dropForeignWords(jsonSchema as JsonSchema),
-  });
-  delete json['$schema'];
-  return json as JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
+  const json = z.toJSONSchema(schema, { io: 'input', reused: 'inline', unrepresentable: 'any', metadata: CRD_WORDS });
+  return withoutForeignWords(json) as JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
 }
 
-function dropForeignWords(json: JsonSchema): void {
-  if (json['minimum'] === Number.MIN_SAFE_INTEGER) delete json['minimum'];
-  if (json['maximum'] === Number.MAX_SAFE_INTEGER) delete json['maximum'];
-  delete json['propertyNames'];
+/** Bounds of the types themselves. */
+const UNBOUNDED: readonly unknown[] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, -(2 ** 31), 2 ** 31 - 1];
+const FOREIGN = ['$schema', 'propertyNames', 'defaultValue', 'isRequired'];
+
+function withoutForeignWords(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutForeignWords);
+  if (typeof value !== 'object' || value === null) return value;
+  const { defaultValue, required = [], properties = {} } = value as JsonSchema & { readonly required?: string[] };
+  const more = Object.entries(properties as object).filter(([, each]) => (each as JsonSchema)['isRequired'] === true);
+  const needed = [...required, ...more.map(([key]) => key)];
+  const words = Object.entries(value).filter(
+    ([key, each]) => !FOREIGN.includes(key) && !(['minimum', 'maximum'].includes(key) && UNBOUNDED.includes(each)),
+  );
+  return {
+    ...Object.fromEntries(words.map(([key, each]) => [key, withoutForeignWords(each)])),
+    ...(needed.length > 0 && { required: needed }),
+    ...(defaultValue !== undefined && { default: defaultValue }),
+    ...('x-kubernetes-int-or-string' in value && EITHER),
+  };
 }
+
+const EITHER = { anyOf: [{ type: 'integer' }, { type: 'string' }] };

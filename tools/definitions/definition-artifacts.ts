@@ -1,10 +1,20 @@
 import { stringify } from 'yaml';
 import type { KindDefinition } from '#shared/api/schema/kind-definition.ts';
+import { DISRUPTION_LIMIT_DEFINITION } from '#shared/api/disruption-limit-definition.ts';
+import { DISRUPTION_POLICY_DEFINITION } from '#shared/api/disruption-policy-definition.ts';
+import { PRIORITY_POLICY_DEFINITION } from '#shared/api/priority-policy-definition.ts';
+import { PRIORITY_QUOTA_DEFINITION } from '#shared/api/priority-quota-definition.ts';
 import { QUEUE_DEFINITION } from '#shared/api/queue-definition.ts';
 import { customResourceDefinition } from './custom-resource-definition.ts';
 
 /** The kinds of Plimsoll. */
-const KINDS: readonly KindDefinition[] = [QUEUE_DEFINITION];
+const KINDS: readonly KindDefinition[] = [
+  DISRUPTION_LIMIT_DEFINITION,
+  DISRUPTION_POLICY_DEFINITION,
+  PRIORITY_POLICY_DEFINITION,
+  PRIORITY_QUOTA_DEFINITION,
+  QUEUE_DEFINITION,
+];
 
 /** deploy/crds. */
 export function definitionArtifacts() {

@@ -3,6 +3,8 @@ import { z } from 'zod';
 /** What a CustomResourceDefinition says of a value besides what its schema knows, in the words of OpenAPI. */
 export interface CrdWords {
   readonly description?: string;
+  /** The definition requires the field, though it is read as empty if it is absent. */
+  readonly isRequired?: true;
   readonly type?: string;
   readonly format?: string;
   readonly minimum?: number;
@@ -13,8 +15,14 @@ export interface CrdWords {
   readonly maxItems?: number;
   readonly minProperties?: number;
   readonly maxProperties?: number;
+  /** `default`, which zod leaves out where reading changes the type. */
+  readonly defaultValue?: unknown;
+  readonly enum?: readonly string[];
+  readonly items?: object;
   readonly properties?: object;
   readonly additionalProperties?: object;
+  readonly 'x-kubernetes-int-or-string'?: true;
+  readonly 'x-kubernetes-preserve-unknown-fields'?: true;
   readonly 'x-kubernetes-map-type'?: 'atomic';
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'map' | 'set';
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];

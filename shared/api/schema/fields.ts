@@ -1,25 +1,150 @@
 import { z } from 'zod';
-import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
+import { type LabelSelector, type PreparedSelector, prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { type Amounts, NO_AMOUNTS, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { encodeAmounts, encodeSelector } from '#shared/api/fields.ts';
 import { readSelector } from '#shared/kube/decode/decode-objects.ts';
-import { decodeObject, readAmounts, refuseField, type WireObject } from '#shared/kube/decode/wire-object.ts';
+import {
+  decodeObject,
+  readAmounts,
+  readText,
+  readTexts,
+  refuseField,
+  type WireObject,
+} from '#shared/kube/decode/wire-object.ts';
 import { CRD_WORDS, type CrdWords, described } from './crd-words.ts';
 
-/** Longer than any name, class or duration. */
-const MAX_TEXT_LENGTH = 4_096;
+/*
+ * Fields of objects of ours. Bounds that stand in the words for the definition alone do not make an object unreadable
+ * that the API server has stored already.
+ */
 
-/** A text; empty counts as absent. Bounds of the definition alone do not make a stored object unreadable. */
-export function text(description: string, bounds: CrdWords = {}) {
-  const whole = z.string().max(MAX_TEXT_LENGTH, `expected at most ${MAX_TEXT_LENGTH} characters`).optional();
-  return fieldOf(
-    whole,
-    { ...bounds, description },
-    {
-      decode: (value) => (value === '' ? undefined : value),
-      encode: (value: string | undefined) => value,
+/** Both ways of a field. */
+interface FieldWays<T> {
+  /** Throws as the readers of wire-object.ts do. */
+  readonly read: (object: WireObject, key: string) => T;
+  /** `undefined` is left out. */
+  readonly write: (value: T) => unknown;
+}
+
+/** A field that may be absent. */
+export function field<T>(ways: FieldWays<T>, words: CrdWords) {
+  return withWords(z.codec(z.unknown().optional(), z.custom<T>(), codecOf(ways)), words);
+}
+
+/** A field that must be there. */
+export function requiredField<T>(ways: FieldWays<T>, words: CrdWords) {
+  return withWords(z.codec(z.unknown(), z.custom<T>(), codecOf(ways)), words);
+}
+
+function codecOf<T>({ read, write }: FieldWays<T>) {
+  return {
+    decode: (value: unknown, context: z.core.ParsePayload): T => {
+      const decoded = decodeObject({ value }, (object) => read(object, 'value'));
+      if (decoded.ok) return decoded.value;
+      const below = decoded.field.slice('value.'.length);
+      context.issues.push({
+        code: 'custom',
+        path: below === '' ? [] : [below],
+        message: decoded.message,
+        input: value,
+      });
+      return z.NEVER;
     },
+    encode: write,
+  };
+}
+
+function withWords<S extends z.ZodType>(schema: S, words: CrdWords): S {
+  CRD_WORDS.add(schema, words);
+  return schema;
+}
+
+function same<T>(value: T): T {
+  return value;
+}
+
+/** A text; empty counts as absent. */
+export function text(description: string | undefined, words: CrdWords = {}) {
+  return field({ read: readText, write: same }, { type: 'string', ...words, ...(description && { description }) });
+}
+
+/** A text that must be there: `mistake` says so. */
+export function requiredText(mistake: string, words: CrdWords) {
+  const read = (object: WireObject, key: string): string => readText(object, key) ?? refuseField(key, mistake);
+  return requiredField({ read, write: same }, { type: 'string', ...words });
+}
+
+/** Texts; none if absent. */
+export function texts(description: string, words: CrdWords, items: CrdWords) {
+  const write = (value: readonly string[]) => (value.length === 0 ? undefined : value);
+  return field(
+    { read: readTexts, write },
+    { type: 'array', items: { type: 'string', ...items }, ...words, description },
   );
+}
+
+/** As `texts`, but absent is not the same as none. */
+export function optionalTexts(description: string, words: CrdWords, items: CrdWords) {
+  const read = (object: WireObject, key: string): readonly string[] | undefined =>
+    object[key] === undefined || object[key] === null ? undefined : readTexts(object, key);
+  return field({ read, write: same }, textList(description, words, items));
+}
+
+function textList(description: string, words: CrdWords, items: CrdWords): CrdWords {
+  return { type: 'array', items: { type: 'string', ...items }, ...words, description };
+}
+
+/** The items of a list; none if absent. */
+export function list<S extends z.ZodType>(item: S, description: string, words: CrdWords) {
+  const codec = z.codec(z.array(item).optional(), z.custom<readonly z.output<S>[]>(), {
+    decode: (items) => items ?? [],
+    encode: (items) => (items.length === 0 ? undefined : [...items]),
+  });
+  return withWords(codec, { 'x-kubernetes-list-type': 'atomic', ...words, description });
+}
+
+/** `metadata.name` of an object. */
+export const NAME = z.object({ name: text(undefined) });
+/** Of a name of most kinds, as a value. */
+export const NAME_BOUNDS = { minLength: 1, maxLength: 253 } as const;
+
+const LOWEST_PRIORITY = -(2 ** 31);
+const HIGHEST_PRIORITY = 2 ** 31 - 1;
+export const ALL_PRIORITIES = { min: LOWEST_PRIORITY, max: HIGHEST_PRIORITY } as const;
+
+export function areAllPriorities({ min, max }: { readonly min: number; readonly max: number }): boolean {
+  return min === LOWEST_PRIORITY && max === HIGHEST_PRIORITY;
+}
+
+/** A range of priorities, both ends included; a bound that is absent is the lowest or the highest priority. */
+export function priorityRange(
+  description: string,
+  texts: { readonly min: string; readonly max: string },
+  words: CrdWords = {},
+) {
+  const bound = (of: string) => described(z.int32(), of, { format: 'int32' }).optional();
+  const range = described(z.object({ min: bound(texts.min), max: bound(texts.max) }), description, {
+    ...words,
+    'x-kubernetes-validations': [
+      { rule: '!has(self.min) || !has(self.max) || self.min <= self.max', message: 'min must not be greater than max' },
+    ],
+  });
+  return z.codec(range, z.custom<{ readonly min: number; readonly max: number }>(), {
+    decode: ({ min = LOWEST_PRIORITY, max = HIGHEST_PRIORITY }) => ({ min, max }),
+    encode: ({ min, max }) => ({
+      min: min === LOWEST_PRIORITY ? undefined : min,
+      max: max === HIGHEST_PRIORITY ? undefined : max,
+    }),
+  });
+}
+
+/** One of `choices`; absent means `fallback`, which is not written. */
+export function choiceOr<const C extends readonly string[]>(choices: C, fallback: C[number], description: string) {
+  const codec = z.codec(z.enum(choices).optional(), z.custom<C[number]>(), {
+    decode: (value): C[number] => value ?? fallback,
+    encode: (value) => (value === fallback ? undefined : value),
+  });
+  return withWords(codec, { defaultValue: fallback, description });
 }
 
 /** A whole number of 32 bits within bounds. */
@@ -33,39 +158,54 @@ export function time(description?: string) {
   return described(z.string(), description, { format: 'date-time' });
 }
 
-const QUANTITY = {
-  anyOf: [{ type: 'integer' }, { type: 'string' }],
-  'x-kubernetes-int-or-string': true,
-  minimum: 0,
-  pattern: String.raw`^\+?(\d+(\.\d*)?|\.\d+)(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?\d+))?$`,
-} as const;
+const EITHER = { 'x-kubernetes-int-or-string': true } as const;
+const UNSIGNED = String.raw`(\d+(\.\d*)?|\.\d+)(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?\d+))?$`;
+const POSITIVE = { ...EITHER, minimum: 0, pattern: String.raw`^\+?${UNSIGNED}` };
+const SIGNED = { ...EITHER, pattern: `^[+-]?${UNSIGNED}` };
+
+/** A whole number or a text, such as a percentage. */
+export function intOrText(pattern: string): CrdWords {
+  return { ...EITHER, pattern };
+}
+
+/** Quantities of at least 0 by resource name; an empty map is not the same as none. */
+export function optionalAmounts(description: string, words: CrdWords = {}) {
+  const write = (value: Amounts | undefined): unknown => value && encodeAmounts(value);
+  return field(
+    { read: readPositive, write },
+    { ...words, description, type: 'object', additionalProperties: POSITIVE },
+  );
+}
 
 /** Quantities of at least 0 by resource name. */
-export function amounts(description: string, bounds: CrdWords = {}) {
-  const words = { ...bounds, description, type: 'object', additionalProperties: QUANTITY };
-  return fieldOf(z.unknown().optional(), words, {
-    decode: readBy(readPositiveAmounts),
-    encode: (value: Amounts | undefined) => (value === undefined ? undefined : encodeAmounts(value)),
-  });
+export function amounts(description: string, words: CrdWords = {}) {
+  const read = (object: WireObject, key: string): Amounts => readPositive(object, key) ?? NO_AMOUNTS;
+  return field(
+    { read, write: encodeUnlessEmpty },
+    { ...words, description, type: 'object', additionalProperties: POSITIVE },
+  );
 }
 
-/** As `amounts`, where none are the same as an empty map. */
-export function amountsIfAny(description: string, bounds: CrdWords = {}) {
-  const words = { ...bounds, description, type: 'object', additionalProperties: QUANTITY };
-  return fieldOf(z.unknown().optional(), words, {
-    decode: readBy((object, key) => readPositiveAmounts(object, key) ?? NO_AMOUNTS),
-    encode: (value: Amounts) => (value.size === 0 ? undefined : encodeAmounts(value)),
-  });
+/** Quantities by resource name. */
+export function signedAmounts(description: string, words: CrdWords = {}) {
+  const read = (object: WireObject, key: string): Amounts => readAmounts(object, key) ?? NO_AMOUNTS;
+  return field(
+    { read, write: encodeUnlessEmpty },
+    { ...words, description, type: 'object', additionalProperties: SIGNED },
+  );
 }
 
-function readPositiveAmounts(object: WireObject, key: string): Amounts | undefined {
+function encodeUnlessEmpty(value: Amounts): unknown {
+  return value.size === 0 ? undefined : encodeAmounts(value);
+}
+
+function readPositive(object: WireObject, key: string): Amounts | undefined {
   const read = readAmounts(object, key);
   for (const [name, amount] of read ?? NO_AMOUNTS) {
     if (quantitySign(amount) < 0) return refuseField(`${key}.${name}`, 'expected at least 0');
   }
   return read;
 }
-
 const SELECTOR: CrdWords = {
   type: 'object',
   'x-kubernetes-map-type': 'atomic',
@@ -100,39 +240,28 @@ const SELECTOR: CrdWords = {
   },
 };
 
-/** A `metav1` LabelSelector. */
+/** A `metav1` LabelSelector; `undefined` if absent. */
 export function labelSelector(description: string) {
-  return fieldOf(
-    z.unknown().optional(),
-    { ...SELECTOR, description },
-    {
-      decode: readBy(readSelector),
-      encode: (value: LabelSelector | undefined) => (value === undefined ? undefined : encodeSelector(value)),
-    },
-  );
+  const write = (value: LabelSelector | undefined): unknown => value && encodeSelector(value);
+  return field({ read: readSelector, write }, { ...SELECTOR, description });
 }
 
-/** Reads a value with a reader of wire-object.ts. */
-function readBy<T>(read: (object: WireObject, key: string) => T) {
-  return (value: unknown, context: z.core.$RefinementCtx): T => {
-    const decoded = decodeObject({ value }, (object) => read(object, 'value'));
-    if (decoded.ok) return decoded.value;
-    const below = decoded.field.slice('value.'.length);
-    context.issues.push({ code: 'custom', path: below === '' ? [] : [below], message: decoded.message, input: value });
-    return z.NEVER;
+/** A selector prepared for frequent use; `absent` is what an absent one means. */
+export function preparedSelector(description: string, absent: PreparedSelector, words: CrdWords = {}) {
+  const read = (object: WireObject, key: string): PreparedSelector => {
+    const selector = readSelector(object, key);
+    return selector === undefined ? absent : prepareSelector(selector);
   };
+  return field({ read, write: writeSelector }, { ...SELECTOR, ...words, description });
 }
 
-/** Both ways of a field that may be absent. */
-function fieldOf<A extends z.ZodType, T>(
-  wire: A,
-  words: CrdWords,
-  ways: {
-    readonly decode: (value: z.output<A>, context: z.core.$RefinementCtx) => T;
-    readonly encode: (value: T) => z.output<A>;
-  },
-) {
-  const schema = z.codec(wire, z.custom<T>(), ways as never);
-  CRD_WORDS.add(schema, words);
-  return schema;
+/** A selector that must be there. */
+export function requiredSelector(description: string) {
+  const read = (object: WireObject, key: string): PreparedSelector =>
+    prepareSelector(readSelector(object, key) ?? refuseField(key, 'expected a label selector'));
+  return requiredField({ read, write: writeSelector }, { ...SELECTOR, description });
+}
+
+function writeSelector({ written }: PreparedSelector): unknown {
+  return written && encodeSelector(written);
 }

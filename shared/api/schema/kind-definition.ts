@@ -38,7 +38,7 @@ export function generation() {
 }
 
 /** The conditions of a status. */
-export function conditions() {
+export function conditions(description = 'Current conditions, one entry per type.', max = 16) {
   const condition = z.object({
     type: z.string().max(316),
     status: z.enum(['True', 'False', 'Unknown']),
@@ -47,7 +47,7 @@ export function conditions() {
     lastTransitionTime: time(),
     observedGeneration: generation().optional(),
   });
-  return described(z.array(condition).max(16), 'Current conditions, one entry per type.', {
+  return described(z.array(condition).max(max), description, {
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': ['type'],
   });
