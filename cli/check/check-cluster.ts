@@ -21,7 +21,7 @@ import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { LEFT_TO_WEBHOOK } from '#shared/kube/admission/left-to-webhook.ts';
 import { DEFAULT_POLICY, WEBHOOK_CONFIGURATION, WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
-import { nameOf, type Manifest } from '#cli/manifests/parse-manifests.ts';
+import { nameOf, type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
 import {
   agentFindings,
   daemonSetFindings,
@@ -31,6 +31,7 @@ import {
   sourceFindings,
   versionFindings,
 } from './component-findings.ts';
+import { conditionFindings, nodeConditionFindings, WITH_CONDITIONS } from './condition-findings.ts';
 import type { Finding } from './finding.ts';
 import { quotaFindings, budgetFindings, queueFindings } from './policy-findings.ts';
 import { definitionFindings, registrationFindings, webhookConflicts } from './installation-findings.ts';
@@ -106,6 +107,11 @@ const INSTALLATION: readonly Check[] = [
   { needs: [NODE_PRESSURES], find: ({ model, version, read }) => versionFindings(model.pressures, version, read.now) },
   { needs: [NODE_PRESSURES], find: ({ model, read }) => stallFindings(model.pressures, read.now) },
   { needs: [NODE_PRESSURES], find: ({ model, read }) => sourceFindings(model.pressures, read.now) },
+  { needs: [NODE_PRESSURES], find: ({ model, read }) => nodeConditionFindings(model.pressures, read.now) },
+  ...WITH_CONDITIONS.map((resource) => ({
+    needs: [resource],
+    find: ({ read }: CheckInput) => conditionFindings(ofKind(read.manifests, resource)),
+  })),
 ];
 /** Checks that apply whether or not Plimsoll is installed. */
 const SURROUNDINGS: readonly Check[] = [

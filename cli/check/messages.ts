@@ -154,6 +154,19 @@ export function noStalls(nodes: readonly string[]): Finding {
   return warning('nodes', `no pressure stall information (PSI) from ${listed(nodes)}`, next);
 }
 
+/** A condition of objects of one kind, as they give it themselves. */
+export function conditionTells(
+  { kind, type, status, reason, message }: Readonly<Record<'kind' | 'type' | 'status' | 'reason' | 'message', string>>,
+  names: readonly string[],
+): Finding {
+  const text = `${type} is ${status} (${reason}): ${message}`;
+  return warning(
+    `${kind} ${listed(names, 'objects')}`,
+    text,
+    `kubectl describe ${kind.toLowerCase()} ${names[0] ?? ''}`,
+  );
+}
+
 export function sourcesDisagree(nodes: readonly string[], example: string): Finding {
   const next = 'docs/runbook.md#plimsollsourcesdisagree has the usual causes';
   const text = `memory figures contradict each other, so no pod is evicted for memory on ${listed(nodes)}`;

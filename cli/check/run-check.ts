@@ -10,8 +10,6 @@ import {
   MUTATING_POLICY_BINDINGS,
   MUTATING_WEBHOOKS,
   NODES,
-  PRIORITY_POLICIES,
-  PRIORITY_QUOTAS,
   resourceLabel,
   RESOURCE_QUOTAS,
   VALIDATING_WEBHOOKS,
@@ -27,6 +25,7 @@ import { formatListing, type Listing, type ListingOptions } from '#cli/output/li
 import type { ProcessIo } from '#cli/process-io.ts';
 import { accountFindings, type AllowedLists, listAllowed } from './account-rights.ts';
 import { checkCluster, checkAnyCluster } from './check-cluster.ts';
+import { WITH_CONDITIONS } from './condition-findings.ts';
 import type { Finding } from './finding.ts';
 import { kindNotInSnapshot } from './messages.ts';
 import { controlGroupFindings, unmeasuredStalls, readNodeKernels } from './node-kernels.ts';
@@ -47,8 +46,7 @@ const RESOURCES = [
   MUTATING_WEBHOOKS,
   VALIDATING_WEBHOOKS,
   CONFIG_MAPS,
-  PRIORITY_POLICIES,
-  PRIORITY_QUOTAS,
+  ...WITH_CONDITIONS,
   RESOURCE_QUOTAS,
 ];
 const EXIT_FOUND = 1;
