@@ -5,11 +5,12 @@ import { HEALTH_CONNECTIONS, healthListener } from '#shared/http/health.ts';
 import { type Server, serve } from '#shared/http/serve.ts';
 import { buildInfo } from '#shared/runtime/build-info.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { repeat } from '#shared/runtime/repeat.ts';
+import { repeat, type Repetition } from '#shared/runtime/repeat.ts';
 import { enforceEviction, dryRunEviction, readAgain, readFresh } from './attempts.ts';
 import type { AgentConfiguration } from './configuration.ts';
 import type { PassResult } from '#shared/decide/eviction/decide.ts';
 import { readinessGates, noStatistics } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 import { LOG } from './messages.ts';
 import { askInventory } from './observe/node/second-opinions.ts';
 import { createPassRunner, type PassRunner, runPasses } from './pass.ts';
@@ -58,19 +59,25 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
   async function start(signal: AbortSignal): Promise<Server> {
     health = await listen(wiring, () => lastResult);
     ports.log.info({ node: configuration.nodeName, source: parts.source.kind, health: health.url }, LOG.started);
+    const { clock, log } = ports;
+    const follow = (
+      name: string,
+      pace: Pick<Repetition, 'periodMs' | 'deadlineMs'>,
+      task: Repetition['task'],
+    ): Promise<void> => repeat({ ...pace, task, ...reportRounds(log, LOG.unexpected, name), clock }, signal);
     running = Promise.all([
       parts.pods.run(signal),
       parts.ownNode.run(signal),
       parts.policies.run(signal),
       parts.nodePressure.run(signal),
       parts.source.run(signal),
-      repeatTask(wiring, EVERY_SECOND, (aborted) => refreshNamespaces(parts, aborted), signal),
-      repeatTask(wiring, EVERY_SECOND, publish, signal),
-      repeatTask(wiring, EVERY_SECOND, (aborted) => probeApiServer(parts, aborted), signal),
-      repeatTask(wiring, EVERY_TEN_SECONDS, parts.crossCheck.check, signal),
-      repeatTask(wiring, EVERY_TEN_MINUTES, takeInventory, signal),
+      follow('namespaces', EVERY_SECOND, (aborted) => refreshNamespaces(parts, aborted)),
+      follow('status', EVERY_SECOND, publish),
+      follow('probe', EVERY_SECOND, (aborted) => probeApiServer(parts, aborted)),
+      follow('cross-check', EVERY_TEN_SECONDS, parts.crossCheck.check),
+      follow('inventory', EVERY_TEN_MINUTES, takeInventory),
       runPasses(
-        { passRunner, metrics: parts.agentMetrics, passed, onError: logUnexpectedError(ports), clock: ports.clock },
+        { passRunner, metrics: parts.agentMetrics, passed, ...reportRounds(ports.log, LOG.unexpected), clock },
         signal,
       ),
     ]);
@@ -86,19 +93,6 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
     parts.client.close();
   }
   return { start, stop };
-}
-
-function logUnexpectedError({ log }: AgentPorts): (error: unknown) => void {
-  return (error) => log.error({ err: error }, LOG.unexpected);
-}
-
-function repeatTask(
-  { ports }: Wiring,
-  pace: { readonly periodMs: number; readonly deadlineMs: number },
-  task: (signal: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  return repeat({ ...pace, task, onError: logUnexpectedError(ports), clock: ports.clock }, signal);
 }
 
 function refreshNamespaces({ namespaces, pods }: AgentParts, signal: AbortSignal): Promise<void> {

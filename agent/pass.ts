@@ -128,12 +128,13 @@ export interface PassLoop {
   readonly metrics: Pick<AgentMetrics, 'noteLateness' | 'notePass'>;
   readonly passed: (result: PassResult) => void;
   readonly onError: (error: unknown) => void;
+  readonly onDone: () => void;
   readonly clock: Clock;
 }
 
 /** Runs passes until the signal aborts and measures their delay; an error ends one pass, not the process. */
 export async function runPasses(
-  { passRunner, metrics, passed, onError, clock }: PassLoop,
+  { passRunner, metrics, passed, onError, onDone, clock }: PassLoop,
   signal: AbortSignal,
 ): Promise<void> {
   let dueAt = clock.monotonic();
@@ -142,6 +143,7 @@ export async function runPasses(
     metrics.noteLateness(Math.max(0, beganAt - dueAt) / 1000);
     try {
       passed(passRunner.pass(signal));
+      onDone();
     } catch (error) {
       onError(error);
     }

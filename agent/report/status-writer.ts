@@ -13,6 +13,7 @@ import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { PreviousStatus } from '#agent/observe/api-server/node-pressure-object.ts';
 import type { EvictionRecord, PassResult } from '#shared/decide/eviction/decide.ts';
+import { faultLog } from '#shared/runtime/fault-log.ts';
 import type { SignalLevel } from './signal-state.ts';
 import type { AgentMetrics } from './agent-metrics.ts';
 import type { SourcesShown } from './source-metrics.ts';
@@ -26,7 +27,7 @@ export interface StatusWriterPorts {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** A number in [0, 1) for jitter. */
   readonly random: () => number;
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: Pick<Log, 'warn' | 'info'>;
 }
 
 /** Writes the status of this node's NodePressure when it is due. */
@@ -56,14 +57,16 @@ const NOTHING_WRITTEN: Past = { written: undefined, generation: undefined, failu
 export function createStatusWriter({ target, periodMs, clock, random, log }: StatusWriterPorts): StatusWriter {
   let past = NOTHING_WRITTEN;
   let isUpToDate = false;
+  const faults = faultLog(log, LOG.statusFailed);
 
   function succeeded(status: NodePressureStatus, generation: number | undefined): Past {
+    faults.worked(target.nodeName);
     const written = { status, atMs: clock.monotonic(), validMs: validForMs(periodMs, random()) };
     return { ...NOTHING_WRITTEN, written, generation };
   }
 
   function failed(kind: string, message: string): Past {
-    if (past.failures === 0) log.warn({ kind, message }, LOG.statusFailed);
+    faults.failed(target.nodeName, { kind, message });
     const notBeforeMs = clock.monotonic() + backoffDelay(AFTER_FAILURE, past.failures, random());
     return { ...past, failures: past.failures + 1, notBeforeMs };
   }

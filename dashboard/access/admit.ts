@@ -3,6 +3,7 @@ import type { ClientContext } from '#shared/kube/client/client.ts';
 import { reviewAccess, type Reviewed, type Reviewer, reviewToken, type User } from '#shared/kube/access/reviews.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
 import type { Log } from '#shared/runtime/log.ts';
+import { faultLog } from '#shared/runtime/fault-log.ts';
 import { limitedViewer, SEES_ALL, type Viewer, createKnownAccess, type MayList } from './viewer.ts';
 
 /** Admits a request with the permissions of its caller, or returns what is missing. Never rejects. */
@@ -68,6 +69,7 @@ async function admitWith({ reviewer, known, log }: Checks, credentials: Credenti
   if (!mayRead.value) return refused(403, mayNotRead(user));
   const mayListAll = await reviewAccess(reviewer, user, { ...PODS, namespace: '' });
   if (!mayListAll.ok) return unanswered(log, mayListAll.message);
+  faultLog(log, NOT_CHECKED).worked('credentials');
   const viewer = mayListAll.value ? SEES_ALL : limitedViewer(known(user));
   return { kind: 'admitted', viewer: { ...viewer, user: user.username } };
 }
@@ -86,8 +88,10 @@ function mayNotRead({ username }: User): string {
   return `user "${username}" may not get nodepressures.plimsoll.dev: bind the ClusterRole plimsoll-viewer to it`;
 }
 
+const NOT_CHECKED = 'Credentials of a dashboard user not checked';
+
 function unanswered(log: Log, message: string): Admission {
-  log.warn({ message }, 'Credentials of a dashboard user not checked');
+  faultLog(log, NOT_CHECKED).failed('credentials', { kind: 'unanswered', message });
   return refused(503, 'cannot check credentials: the API server does not answer; try again');
 }
 

@@ -15,6 +15,7 @@ import { COMPONENT_NAMES, DISRUPTION_ACCOUNT } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { compareAndSwap, statusStore, type StoredStatus } from '#shared/kube/client/compare-and-swap.ts';
 import { DISRUPTION_ACCOUNTS } from '#shared/kube/resource.ts';
+import { faultLog } from '#shared/runtime/fault-log.ts';
 import { type KnownLimits, limitObjects } from './known-limits.ts';
 
 export interface DebitOptions extends ClientContext {
@@ -85,15 +86,17 @@ async function debitNamespace(debits: NamespaceDebits, options: DebitOptions): P
   const giveUpAt = clock.monotonic() + WITHIN_MS;
   const leftMs = (): number => Math.max(0, giveUpAt - clock.monotonic());
   const decide = (stored: StoredStatus<Account>) => Promise.resolve(countAll(stored, debits));
+  const faults = faultLog(log, 'Removed pods not debited');
   try {
     const account = await compareAndSwap({ ...accountStore(namespace, options), decide, leftMs });
     if (account === undefined) return false;
     const uids = new Set(pending.map(({ uid }) => uid));
     for (const debit of account) if (uids.has(debit.uid)) removals.adoptDebit(debit);
     removals.debits.done(uids);
+    faults.worked(namespace);
     return true;
   } catch (error) {
-    log.warn({ err: error, namespace }, 'Removed pods not debited');
+    faults.threw(namespace, error);
     return false;
   }
 }

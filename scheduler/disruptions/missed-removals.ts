@@ -12,6 +12,7 @@ import { createPageSize } from '#shared/kube/reflector/reflector-target.ts';
 import { readWatch } from '#shared/kube/reflector/read-watch.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { forwardAbort, untilAborted } from '#shared/runtime/clock.ts';
+import { faultLog } from '#shared/runtime/fault-log.ts';
 import { type PositionAddress, readPosition, writeGaps } from './handled-position.ts';
 import { isRemovedPod, removalOf, removedAt } from './watch-removals.ts';
 
@@ -93,6 +94,7 @@ export function catchUpOnce(
 ): (signal: AbortSignal) => Promise<void> {
   const { client, clock, log, pods } = options;
   const listed = pods.synced.then(() => ({ until: pods.position(), at: clock.now() }));
+  const faults = faultLog(log, 'Removals before the start not read');
   let isDone = false;
   return async (signal) => {
     if (isDone) return;
@@ -108,8 +110,9 @@ export function catchUpOnce(
         await writeGaps(client, address, [...gaps, gap], signal);
       }
       isDone = outcome !== 'broken';
+      faults.worked('removals');
     } catch (error) {
-      log.warn({ err: error }, 'Removals before the start not read');
+      faults.threw('removals', error);
     }
   };
 }

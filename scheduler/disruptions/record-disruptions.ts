@@ -17,6 +17,7 @@ import { DISRUPTIONS } from '#shared/kube/resource.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { untilAborted } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
+import { faultLog, reportRounds } from '#shared/runtime/fault-log.ts';
 import { type PositionAddress, positionKeeper } from './handled-position.ts';
 import { createDebits } from './debit-removals.ts';
 import { createKnownLimits } from './known-limits.ts';
@@ -91,7 +92,7 @@ export async function recordDisruptions(options: DisruptionRecorderOptions, sign
       },
       periodMs: RETENTION_PERIOD_MS,
       deadlineMs: DEADLINE_MS,
-      onError: (err) => log.error({ err }, 'Removed pods not forgotten'),
+      ...reportRounds(log, 'Removed pods not forgotten'),
       clock,
       random,
     },
@@ -128,8 +129,8 @@ async function leadOneTerm(options: Recording, signal: AbortSignal): Promise<voi
       await runPass(options, expired, passing);
     });
   };
-  const onError = (err: unknown): void => log.error({ err }, 'Disruptions not recorded');
-  await repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, signal);
+  const rounds = reportRounds(log, 'Disruptions not recorded');
+  await repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds, clock, random }, signal);
   await Promise.all([running, debits.running]);
 }
 
@@ -199,6 +200,8 @@ async function runPass(options: Recording, expired: Expired, signal: AbortSignal
       { timeoutMs: 5_000, signal },
     );
     recordMetrics.writes.add({ write: 'deletion', outcome: outcome.kind });
+    if (outcome.kind !== 'notFound')
+      faultLog(options.log, 'Expired Disruption not deleted').answered(`in ${each.namespace}`, outcome);
   }
 }
 
@@ -214,7 +217,9 @@ async function writeDue({ uid, removal, write }: DueWrite, options: Recording, s
     recordMetrics.removed.add({ cause: disruptionOf(removal).spec.cause });
   const isSettled = SETTLED.includes(outcome.kind) || isTerminatingNamespace(outcome);
   if (isSettled) removals.written(uid, write, removal.outcome.others.length);
-  else log.warn({ pod: uid, write, kind: outcome.kind, message: messageOf(outcome) }, 'Disruption not written');
+  const faults = faultLog(log, 'Disruption not written');
+  if (isSettled) faults.worked(write);
+  else faults.failed(write, { kind: outcome.kind, message: messageOf(outcome) });
   return isSettled;
 }
 

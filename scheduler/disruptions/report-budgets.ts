@@ -8,7 +8,7 @@ import { conditionsPatch } from '#shared/kube/kube-object.ts';
 import { createReflector, decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { DISRUPTION_POLICIES, PDBS } from '#shared/kube/resource.ts';
-import { createFaultLog, type FaultLog } from '#shared/runtime/fault-log.ts';
+import { faultLog, type FaultLog } from '#shared/runtime/fault-log.ts';
 
 const PERIOD_MS = 10_000;
 const TIMEOUT_MS = 5_000;
@@ -20,7 +20,7 @@ const ADDRESS = { resource: DISRUPTION_POLICIES, name: DISRUPTION_POLICY };
 export function createBudgetReport(options: ClientContext) {
   const { clock, log } = options;
   const budgets = createReflector({ ...options, resource: PDBS, slim: forbidding, backoff: REFLECTOR_BACKOFF });
-  const faults = createFaultLog(log, 'Budgets that forbid every eviction not reported');
+  const faults = faultLog(log, 'Budgets that forbid every eviction not reported');
   let reportedAt = -Infinity;
   return {
     run: (signal: AbortSignal) => budgets.run(signal),

@@ -5,7 +5,7 @@ import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import { readNamespacePods } from '#shared/kube/list/read-some.ts';
 import { DISRUPTION_LIMITS } from '#shared/kube/resource.ts';
-import { createFaultLog, type FaultLog } from '#shared/runtime/fault-log.ts';
+import { faultLog, type FaultLog } from '#shared/runtime/fault-log.ts';
 import { accountStore, type DebitOptions } from './debit-removals.ts';
 import { LimitTurns } from './limit-turns.ts';
 
@@ -22,17 +22,19 @@ export function createLimitReports(options: DebitOptions) {
   const { clock, known, log } = options;
   const turns = new LimitTurns<DisruptionLimit>({ periodMs: PERIOD_MS, most: MAX_LIMITS });
   const written = new Map<string, string>();
-  const faults = createFaultLog(log, 'Status of a DisruptionLimit not written');
+  const faults = faultLog(log, 'Status of a DisruptionLimit not written');
   return async (changed: readonly string[], signal: AbortSignal): Promise<void> => {
     const byNamespace = Map.groupBy(known.limits.values(), ({ namespace }) => namespace);
     for (const key of written.keys()) if (known.limits.get(key) === undefined) written.delete(key);
     const next = turns.next(byNamespace, changed, clock.monotonic());
     if (next === undefined) return;
+    const reports = faultLog(log, 'Limits of disruptions not reported');
     try {
       await reportNamespace(next.namespace, next.limits, { ...options, written, faults }, signal);
+      reports.worked(next.namespace);
     } catch (error) {
       turns.failed(next.namespace);
-      log.warn({ err: error, namespace: next.namespace }, 'Limits of disruptions not reported');
+      reports.threw(next.namespace, error);
     }
   };
 }

@@ -16,6 +16,7 @@ import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
 import type { WaitedFor } from '#shared/domain/preemption/proposal/proposal.ts';
 import type { ObservePod } from '#scheduler/preemptions/preemption-loops.ts';
+import { faultLog, reportRounds } from '#shared/runtime/fault-log.ts';
 
 /** What an answer to kube-scheduler means for the preemptor. */
 interface Answered {
@@ -107,8 +108,8 @@ export function clearVoidedNominations(
   { clock, log }: Pick<VoidedOptions, 'clock' | 'log'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const onError = (err: unknown): void => log.error({ err }, 'Voided nominations not cleared');
-  return repeat({ task: voided.clear, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock }, signal);
+  const rounds = reportRounds(log, 'Voided nominations not cleared');
+  return repeat({ task: voided.clear, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds, clock }, signal);
 }
 
 /** `undefined` if no nomination of the pod is void. */
@@ -183,11 +184,11 @@ function after(
 ): Voided | undefined {
   const facts = { pod: `${voided.pod.namespace}/${voided.pod.name}`, node };
   if (outcome.kind === 'conflict') return voided;
+  faultLog(log, 'Voided nomination not cleared').answered(facts.pod, outcome);
   if (outcome.kind === 'ok') {
     log.info(facts, 'Voided nomination cleared');
     return undefined;
   }
-  log.warn({ ...facts, kind: outcome.kind, message: outcome.message }, 'Voided nomination not cleared');
   const dueAt = clock.monotonic() + backoffDelay(BACKOFF, voided.failures, 0);
   return { ...voided, failures: voided.failures + 1, dueAt };
 }

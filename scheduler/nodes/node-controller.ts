@@ -5,6 +5,7 @@ import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import { type Clock, untilAborted } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 import { runAvoidancePass } from './avoidance-pass.ts';
 import { createContestedWrites } from './contested-writes.ts';
 import { createNodeCaches, type NodeCaches } from './known-node.ts';
@@ -75,11 +76,11 @@ function keepUpToDate(parts: NodeControllerParts, { term, signal }: LeadingTerm)
   const { clock, random, log } = parts.options;
   const ports = passPorts(parts, term);
   const isDue = createDueCheck(parts.caches, clock);
-  const onError = (err: unknown): void => log.error({ err }, 'Node pass failed');
+  const rounds = reportRounds(log, 'Node pass failed');
   const task = async (passing: AbortSignal): Promise<void> => {
     if (isDue()) await runPass(ports, passing);
   };
-  return repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, signal);
+  return repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds, clock, random }, signal);
 }
 
 function passPorts({ options, metrics, caches }: NodeControllerParts, term: LeaseTerm): NodePassPorts {

@@ -6,6 +6,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { CounterMetric, GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
 import { type BucketSize, fullBucket, takeToken } from '#shared/kube/client/token-bucket.ts';
+import { faultLog } from '#shared/runtime/fault-log.ts';
 import type { ContestedWrites } from './contested-writes.ts';
 import type { NodeCaches } from './known-node.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
@@ -45,8 +46,8 @@ export async function writeFenced(
   const outcome = await write();
   metrics.writes.add({ object, outcome: outcome.kind });
   // After a conflict or a deleted node, the next pass plans from the new state.
-  const isExpected = outcome.kind === 'ok' || outcome.kind === 'conflict' || outcome.kind === 'notFound';
-  if (!isExpected) log.warn({ node: name, object, kind: outcome.kind, message: outcome.message }, 'Node write failed');
+  if (outcome.kind !== 'conflict' && outcome.kind !== 'notFound')
+    faultLog(log, 'Node write failed').answered(`${object} of ${name}`, outcome);
   return outcome.kind === 'ok';
 }
 

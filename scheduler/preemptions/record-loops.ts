@@ -6,6 +6,7 @@ import type { ClientContext } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
+import { faultLog, reportRounds } from '#shared/runtime/fault-log.ts';
 import type { LoopsConfiguration, PreemptionLoops } from './preemption-loops.ts';
 
 /** What one NodePressure records. */
@@ -21,6 +22,7 @@ export interface RecordOptions extends ClientContext {
   readonly recorded: () => Iterable<RecordedLoops> | undefined;
 }
 
+const NOT_RECORDED = 'Loops of preemptions not recorded';
 const PERIOD_MS = 1_000;
 const DEADLINE_MS = 60_000;
 /** Maximum writes in one pass. */
@@ -37,9 +39,9 @@ export async function recordLoops(options: RecordOptions, signal: AbortSignal): 
   const lease = { name: leaseName, namespace: leaseNamespace, identity: newIdentity() };
   const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> => {
     const { clock, random, log } = options;
-    const onError = (err: unknown): void => log.error({ err }, 'Loops of preemptions not recorded');
+    const rounds = reportRounds(log, NOT_RECORDED);
     const task = (passing: AbortSignal): Promise<void> => recordOnce(options, term, passing);
-    return repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, leading);
+    return repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds, clock, random }, leading);
   };
   await runWithLease({ ...options, ...lease, lead }, signal);
 }
@@ -63,8 +65,8 @@ export async function recordOnce(
     if (!term.isHeld() || signal.aborted) return;
     const patch = { spec: { preemptionLoops: encodePreemptionLoops(next) } };
     const outcome = await patchObject(client, { resource: NODE_PRESSURES, name: node }, patch, { ...PATCH, signal });
+    if (outcome.kind !== 'notFound') faultLog(log, NOT_RECORDED).answered(node, outcome);
     if (outcome.kind === 'ok' || outcome.kind === 'notFound') continue;
-    log.warn({ node, kind: outcome.kind, message: outcome.message }, 'Loops of preemptions not recorded');
     // Only this object failed; the others must not wait for it.
     if (outcome.kind !== 'invalid') return;
   }

@@ -17,6 +17,7 @@ import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import { faultLog } from '#shared/runtime/fault-log.ts';
 import { followSteps } from './follow-steps.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 import { emptySince, type StoredQueue } from './stored-queue.ts';
@@ -184,5 +185,5 @@ function report(
   [done, failed]: readonly [string, string],
 ): void {
   if (outcome.kind === 'ok') log.info({ queue }, done);
-  else log.warn({ queue, kind: outcome.kind, message: outcome.message }, failed);
+  faultLog(log, failed).answered(queue, outcome);
 }

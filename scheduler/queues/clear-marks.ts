@@ -4,6 +4,7 @@ import { patchObject } from '#shared/kube/client/objects.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
+import { faultLog } from '#shared/runtime/fault-log.ts';
 
 export interface ClearMarksPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   readonly pods: Pick<QueuedPods, 'forged'>;
@@ -24,6 +25,8 @@ export async function clearMarks({ client, clock, log, pods, term }: ClearMarksP
     if (signal.aborted || !term.isHeld()) return;
     const patch = { metadata: { uid, annotations: NO_MARK } };
     const outcome = await patchObject(client, { resource: PODS, namespace, name }, patch, { ...WRITE, signal });
-    log.warn({ pod: `${namespace}/${name}`, outcome: outcome.kind }, 'Removed a mark that the leader did not write');
+    const pod = `${namespace}/${name}`;
+    if (outcome.kind === 'ok') log.warn({ pod }, 'Removed a mark that the leader did not write');
+    if (outcome.kind !== 'notFound') faultLog(log, 'Mark of another writer not removed').answered(pod, outcome);
   }
 }

@@ -15,6 +15,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { isWaiting, type QueuedPod } from '#shared/decide/queues/queued-pod.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
+import { faultLog } from '#shared/runtime/fault-log.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 
 export interface LetInPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
@@ -107,13 +108,15 @@ async function takeGateOff(uid: string, into: Into, ports: LetInPorts, signal: A
   const address = { resource: PODS, namespace: pod.namespace, name: pod.name };
   const outcome = await patchObject(client, address, patchOf(pod, admitted), { ...WRITE, signal });
   metrics.gates.add({ outcome: outcome.kind });
+  const name = `${pod.namespace}/${pod.name}`;
   if (outcome.kind === 'ok') {
+    faultLog(log, 'Pod not let in').worked(name);
     pods.letIn(pod.uid, admitted);
     ports.refused.delete(uid);
     metrics.waited.observe(Math.max(0, admitted.at - pod.createdAt) / 1_000);
   } else if (outcome.kind !== 'conflict' && outcome.kind !== 'notFound') {
     putBounded(ports.refused, MAX_REFUSED, [uid, nextRefusal(ports.refused.get(uid), clock.monotonic(), outcome)]);
-    log.warn({ pod: `${pod.namespace}/${pod.name}`, kind: outcome.kind, message: outcome.message }, 'Pod not let in');
+    faultLog(log, 'Pod not let in').failed(name, outcome);
   }
 }
 

@@ -30,6 +30,7 @@ import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { ListWatchOptions } from '#shared/kube/reflector/list-watch.ts';
 import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { LEASES } from '#shared/kube/resource.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 
 /** `queueLease` of SchedulerConfiguration. */
 export const queueLeaseSchema = z
@@ -92,12 +93,12 @@ async function leadOneTerm(leading: LeadingQueues, signal: AbortSignal): Promise
     const passes = createPasses(leading, queues, signal);
     const following =
       leading.reclaim === 'Enforce' ? followKubeScheduler(leading, passes.onTakeover, signal) : undefined;
-    const onError = (err: unknown): void => log.error({ err }, 'Queue pass failed');
-    const timing = { deadlineMs: DEADLINE_MS, onError, clock, random };
+    const timing = { deadlineMs: DEADLINE_MS, clock, random };
+    const rounds = (pass: string) => ({ ...timing, ...reportRounds(log, 'Queue pass failed', pass) });
     await Promise.all([
-      repeat({ ...timing, task: passes.letIn, periodMs: PASS_PERIOD_MS }, signal),
-      repeat({ ...timing, task: passes.report, periodMs: REPORT_PERIOD_MS }, signal),
-      repeat({ ...timing, task: passes.reclaim, periodMs: RECLAIM_PERIOD_MS }, signal),
+      repeat({ ...rounds('letIn'), task: passes.letIn, periodMs: PASS_PERIOD_MS }, signal),
+      repeat({ ...rounds('report'), task: passes.report, periodMs: REPORT_PERIOD_MS }, signal),
+      repeat({ ...rounds('reclaim'), task: passes.reclaim, periodMs: RECLAIM_PERIOD_MS }, signal),
     ]);
     await passes.settled();
     await following;

@@ -7,6 +7,7 @@ import { PODS } from '#shared/kube/resource.ts';
 import { type Deadlines, type EvictionPorts, isAhead, type QueueEvictions } from './queue-evictions.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import type { RoomPromise } from '#shared/decide/queues/room-state.ts';
+import { faultLog } from '#shared/runtime/fault-log.ts';
 
 export interface RoomMakerPorts extends EvictionPorts {
   readonly pods: Pick<QueuedPods, 'get' | 'lost'>;
@@ -133,11 +134,11 @@ export class RoomMaker {
     // Writing the same value again would change nothing, and kube-scheduler would not notice it.
     if (nominatedTo === node) await this.#writeNomination(uid, null);
     const outcome = await this.#writeNomination(uid, node);
+    faultLog(log, 'Node not set aside').answered(`${name} on ${node}`, outcome ?? { kind: 'ok' });
     if (outcome === undefined) {
       putBounded(this.#nominated, MAX_REMEMBERED, [uid, this.#now + NOMINATE_AGAIN_MS]);
       return true;
     }
-    log.warn({ pod: name, node, ...outcome }, 'Node not set aside');
     putBounded(this.#failed, MAX_REMEMBERED, [uid, this.#now + FAILED_MS]);
     return false;
   }

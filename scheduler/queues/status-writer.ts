@@ -11,6 +11,7 @@ import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import { faultLog } from '#shared/runtime/fault-log.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 import { type QueueStatus, type ReclaimReport, statusesOf } from './queue-status.ts';
 import type { StoredQueue } from './stored-queue.ts';
@@ -54,8 +55,7 @@ async function write(name: string, value: object, ports: StatusPorts, signal: Ab
     signal,
   });
   ports.metrics.statusWrites.add({ outcome: outcome.kind });
-  if (outcome.kind !== 'ok')
-    ports.log.warn({ queue: name, kind: outcome.kind, message: outcome.message }, 'Queue status not written');
+  if (!signal.aborted) faultLog(ports.log, 'Queue status not written').answered(name, outcome);
 }
 
 /** The status to write; `undefined` if it is stored already. */

@@ -10,6 +10,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import { getObject, patchObject } from '#shared/kube/client/objects.ts';
 import { type EvictionOutcome, evictPod } from '#shared/kube/events/evict-pod.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
+import { type FaultLog } from '#shared/runtime/fault-log.ts';
 import { avoidCause } from './messages.ts';
 
 /** What is needed to write an avoid entry. */
@@ -17,7 +18,7 @@ export interface AvoidPorts {
   readonly client: KubeClient;
   readonly now: () => Instant;
   readonly policy: string;
-  readonly onAvoidFailed: (node: string, message: string) => void;
+  readonly avoidFaults: FaultLog;
 }
 
 /** What is needed to carry out a move. */
@@ -80,14 +81,14 @@ export async function keepAway(entry: KeepAway, ports: AvoidPorts, signal: Abort
   const read = await getObject(ports.client, address, { signal, timeoutMs: OPTIONS.timeoutMs });
   if (read.kind === 'notFound') return;
   if (read.kind !== 'ok') {
-    ports.onAvoidFailed(node, read.message);
+    ports.avoidFaults.answered(node, read);
     return;
   }
   const pressure = decodeNodePressure(read.object);
   const avoid = withEntry(lastingEntries(pressure, ports.now()), entryOf(entry, ports));
   const patch = { metadata: { resourceVersion: pressure.resourceVersion }, spec: { avoid: encodeAvoid(avoid) } };
   const written = await patchObject(ports.client, address, patch, { ...OPTIONS, type: 'merge', signal });
-  if (written.kind !== 'ok') ports.onAvoidFailed(node, written.message);
+  ports.avoidFaults.answered(node, written);
 }
 
 function entryOf({ owner, forMs, because }: KeepAway, { now, policy }: AvoidPorts): AvoidEntry {

@@ -18,6 +18,7 @@ import { inChunks } from '#shared/runtime/turns/turns.ts';
 import { type AvoidPorts, carryOutMove, keepAway, moveId } from './carry-out.ts';
 import type { PodLimits } from '#scheduler/disruptions/known-limits.ts';
 import { measurementsIn } from '#shared/domain/rescheduling/load.ts';
+import { faultLog } from '#shared/runtime/fault-log.ts';
 import { LOG, passNote } from './messages.ts';
 import type { ReschedulingMetrics } from './rescheduling-metrics.ts';
 
@@ -119,8 +120,8 @@ async function carryOut(
 }
 
 function avoidPorts({ name }: ReschedulingPolicy, { client, clock, log }: ReschedulingPorts): AvoidPorts {
-  const onAvoidFailed = (node: string, message: string) => log.warn({ node, message }, LOG.avoidNotWritten);
-  return { client, policy: name, now: () => clock.now(), onAvoidFailed };
+  const avoidFaults = faultLog(log, LOG.avoidNotWritten);
+  return { client, policy: name, now: () => clock.now(), avoidFaults };
 }
 
 async function keepOwnersAway(
@@ -173,8 +174,7 @@ async function writeStatus(
   if (!term.isHeld() || signal.aborted) return;
   const address = { resource: RESCHEDULING_POLICIES, name, subresource: 'status' };
   const outcome = await patchObject(client, address, { status }, { ...WRITE, signal });
-  if (outcome.kind !== 'ok')
-    log.warn({ policy: name, kind: outcome.kind, message: outcome.message }, LOG.statusNotWritten);
+  faultLog(log, LOG.statusNotWritten).answered(name, outcome);
 }
 
 /** At most one Event per pass, and none for a pass without a move. */

@@ -17,6 +17,7 @@ import type { ClusterView } from '#scheduler/cluster-view.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createReschedulingMetrics, showMemories } from './rescheduling-metrics.ts';
 import { type PodLimits, watchPodLimits } from '#scheduler/disruptions/known-limits.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 import { LOG } from './messages.ts';
 import { makePass, type Remembered, type ReschedulingPorts, type StoredPolicy } from './rescheduling-pass.ts';
 
@@ -78,8 +79,8 @@ async function leadOneTerm(options: ReschedulerOptions, ports: Term, signal: Abo
     await Promise.race([policies.synced, untilAborted(signal)]);
     const makeDue = createPasses(options, policies, ports);
     ports.reschedulingMetrics.leader.set(1);
-    const onError = (err: unknown): void => log.error({ err }, LOG.passFailed);
-    await repeat({ task: makeDue, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, signal);
+    const rounds = reportRounds(log, LOG.passFailed);
+    await repeat({ task: makeDue, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds, clock, random }, signal);
     await running;
   } finally {
     ports.reschedulingMetrics.leader.set(0);

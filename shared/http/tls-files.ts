@@ -4,6 +4,7 @@ import { FOLLOW_PERIOD_MS, readCertificates, readPem } from '#shared/runtime/cer
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 import type { Server, TlsOptions } from './serve.ts';
 
 /** PEM files; without a certificate the server speaks plain HTTP. */
@@ -60,8 +61,8 @@ export async function followTlsFiles(
     }
     return Promise.resolve();
   };
-  const onError = (error: unknown): void => log.error({ err: error }, 'Certificate not replaced');
-  await repeat({ task, periodMs: FOLLOW_PERIOD_MS, deadlineMs: FOLLOW_PERIOD_MS, onError, clock }, signal);
+  const rounds = reportRounds(log, 'Certificate not replaced');
+  await repeat({ task, periodMs: FOLLOW_PERIOD_MS, deadlineMs: FOLLOW_PERIOD_MS, ...rounds, clock }, signal);
 }
 
 function isSame(a: TlsOptions, b: TlsOptions): boolean {

@@ -10,6 +10,8 @@ export interface Repetition {
   readonly backoff?: Backoff;
   /** Called after every failed round with the number of failures in a row. */
   readonly onError: (error: unknown, failuresInARow: number) => void;
+  /** Called after every round that did not fail. */
+  readonly onDone?: () => void;
   readonly clock: Clock;
   readonly random?: () => number;
 }
@@ -31,6 +33,7 @@ export async function repeat(repetition: Repetition, signal: AbortSignal): Promi
 async function runRound(repetition: Repetition, failures: number, signal: AbortSignal): Promise<number> {
   try {
     await withDeadline(repetition.task, repetition.deadlineMs, repetition.clock, signal);
+    repetition.onDone?.();
     return 0;
   } catch (error) {
     if (signal.aborted) return failures;

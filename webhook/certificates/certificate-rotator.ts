@@ -7,6 +7,7 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
 import { ERRORS, LOG } from '#webhook/messages.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 
 export interface RotatorOptions {
   readonly source: CertificateSource;
@@ -68,9 +69,10 @@ export function createCertificateRotator(options: RotatorOptions): CertificateRo
     }
   }
 
+  const rounds = reportRounds(log, LOG.certificateRefreshFailed);
   function onError(error: unknown): void {
     problem = errorText(error);
-    log.warn({ err: error }, LOG.certificateRefreshFailed);
+    rounds.onError(error);
   }
 
   return {
@@ -81,6 +83,7 @@ export function createCertificateRotator(options: RotatorOptions): CertificateRo
           periodMs: REFRESH_EVERY_MS,
           deadlineMs: REFRESH_DEADLINE_MS,
           backoff: BACKOFF,
+          ...rounds,
           onError,
           clock,
         },

@@ -14,6 +14,7 @@ import type { LeaderDuty } from '#webhook/leadership.ts';
 import type { RuleReconciler } from '#webhook/rules/rule-reconciler.ts';
 import type { UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
 import { ERRORS, LOG } from '#webhook/messages.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 
 export interface ConditionWriterOptions extends Omit<ClientContext, 'metrics'> {
   readonly caches: Caches;
@@ -83,14 +84,15 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
     }
   }
 
-  function onError(error: unknown): void {
-    log.warn({ err: error }, LOG.conditionsFailed);
-  }
+  const rounds = reportRounds(log, LOG.conditionsFailed);
 
   return {
     run: (end, term) => {
       const task = (signal: AbortSignal): Promise<void> => reconcile({ signal, term });
-      return repeat({ task, periodMs: () => PERIOD_MS * (1 + random()), deadlineMs: DEADLINE_MS, onError, clock }, end);
+      return repeat(
+        { task, periodMs: () => PERIOD_MS * (1 + random()), deadlineMs: DEADLINE_MS, ...rounds, clock },
+        end,
+      );
     },
   };
 }

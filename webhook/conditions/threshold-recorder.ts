@@ -19,6 +19,7 @@ import { untilAborted } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { LeaderDuty } from '#webhook/leadership.ts';
 import { CONDITIONS, ERRORS, LOG } from '#webhook/messages.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 
 const PERIOD_MS = 10_000;
 const DEADLINE_MS = 10_000;
@@ -43,9 +44,10 @@ export function readNodeReport(raw: KubeObject): NodeReport | undefined {
  */
 export function createThresholdRecorder(options: ClientContext): LeaderDuty {
   const { clock, random, log } = options;
+  const rounds = reportRounds(log, LOG.thresholdsFailed);
   // The first failure is that of an API server which is just about to serve the kind.
   const onError = (err: unknown, failuresInARow: number): void => {
-    if (failuresInARow === 2) log.warn({ err }, LOG.thresholdsFailed);
+    if (failuresInARow >= 2) rounds.onError(err);
   };
   return {
     run: async (end, term) => {
@@ -53,7 +55,10 @@ export function createThresholdRecorder(options: ClientContext): LeaderDuty {
       const watching = reports.run(end);
       await Promise.race([reports.synced, untilAborted(end)]);
       const task = (signal: AbortSignal): Promise<void> => recordAll(options, reports, { signal, term });
-      await repeat({ task, periodMs: () => PERIOD_MS * (1 + random()), deadlineMs: DEADLINE_MS, onError, clock }, end);
+      await repeat(
+        { task, periodMs: () => PERIOD_MS * (1 + random()), deadlineMs: DEADLINE_MS, ...rounds, onError, clock },
+        end,
+      );
       await watching;
     },
   };

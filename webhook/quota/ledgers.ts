@@ -22,6 +22,7 @@ import { readPages } from '#shared/kube/reflector/read-list.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
 import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 import { PodInformer } from './pod-informer.ts';
 import { createLedgerStore } from './ledger-store.ts';
 import { QuotaLedger } from './quota-ledger.ts';
@@ -143,7 +144,7 @@ export class Ledgers {
       task: () => this.#reconcile(),
       periodMs: RECONCILE_EVERY_MS,
       deadlineMs: RECONCILE_DEADLINE_MS,
-      onError: (error: unknown) => log.error({ err: error }, LOG.reconciliationFailed),
+      ...reportRounds(log, LOG.reconciliationFailed),
       clock,
     };
     await Promise.all([repeat(reconciling, signal), this.#pods.run(signal)]);

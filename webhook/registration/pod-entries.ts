@@ -22,6 +22,7 @@ import type { LeaderDuty } from '#webhook/leadership.ts';
 import { unlikeShipped } from '#webhook/rules/enforcing-policies.ts';
 import { type ConfiguredNamespaces, type LeftOut, namespacesElsewhere, nextLeftOut } from './elsewhere.ts';
 import { LOG } from '#webhook/messages.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 import { patchAsRead } from './patch-as-read.ts';
 
 export interface PodEntriesOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
@@ -66,9 +67,8 @@ export function createPodEntries(options: PodEntriesOptions): LeaderDuty {
       if (isNarrow !== wasNarrow) log.info({ unlike }, isNarrow ? LOG.entriesNarrowed : LOG.entriesWidened);
       wasNarrow = isNarrow;
     };
-    const onError = (error: unknown, failuresInARow: number): void =>
-      log.warn({ err: error, failuresInARow }, LOG.entriesFailed);
-    return repeat({ task, periodMs: LOOK_EVERY_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, onError, clock }, end);
+    const rounds = reportRounds(log, LOG.entriesFailed);
+    return repeat({ task, periodMs: LOOK_EVERY_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, ...rounds, clock }, end);
   }
   return { run };
 }

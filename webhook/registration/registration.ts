@@ -15,6 +15,7 @@ import { createObject, getObject, replaceObject } from '#shared/kube/client/obje
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, type Resource } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 import { patchAsRead } from './patch-as-read.ts';
 import { withPresentCondition } from './pod-entries.ts';
 
@@ -61,15 +62,24 @@ export function createRegistration(sources: RegistrationSources): Registration {
     return registered !== undefined && registered.pem === pem && clock.monotonic() - registered.at < VERIFY_EVERY_MS;
   }
 
-  function onError(error: unknown, failuresInARow: number): void {
+  const rounds = reportRounds(log, LOG.registrationFailed);
+  function onError(error: unknown): void {
     registered = undefined;
     problem = errorText(error);
-    log.warn({ err: error, failuresInARow }, LOG.registrationFailed);
+    rounds.onError(error);
   }
   return {
     run: (signal) =>
       repeat(
-        { task: reconcile, periodMs: RECONCILE_EVERY_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, onError, clock },
+        {
+          task: reconcile,
+          periodMs: RECONCILE_EVERY_MS,
+          deadlineMs: DEADLINE_MS,
+          backoff: BACKOFF,
+          ...rounds,
+          onError,
+          clock,
+        },
         signal,
       ),
     reconcile,

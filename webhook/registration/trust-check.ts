@@ -7,9 +7,9 @@ import { getObject } from '#shared/kube/client/objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
-import { errorText } from '#shared/runtime/describe-error.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { ERRORS, LOG } from '#webhook/messages.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 
 export interface TrustSources extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   /** The address on which the webhook can reach itself. */
@@ -45,6 +45,7 @@ export function createTrustCheck(sources: TrustSources): TrustCheck {
     if (problem !== undefined) throw new Error(problem);
   }
 
+  const rounds = reportRounds(log, LOG.trustNotVerified);
   return {
     run: (signal) =>
       repeat(
@@ -55,9 +56,9 @@ export function createTrustCheck(sources: TrustSources): TrustCheck {
           backoff: BACKOFF,
           // A failed read says nothing about trust: the last result stays.
           onError: (error, failuresInARow) => {
-            const level = failuresInARow > QUIET_FAILURES ? 'warn' : 'debug';
-            log[level]({ reason: errorText(error), failuresInARow }, LOG.trustNotVerified);
+            if (failuresInARow > QUIET_FAILURES) rounds.onError(error);
           },
+          onDone: rounds.onDone,
           clock,
         },
         signal,

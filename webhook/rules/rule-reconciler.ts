@@ -22,6 +22,7 @@ import {
   type RuleState,
 } from './rule-state.ts';
 import { LOG } from '#webhook/messages.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 
 export interface RuleReconcilerOptions extends Omit<ClientContext, 'random'> {
   readonly caches: Pick<Caches, 'policies' | 'classes' | 'priorityQuotas'>;
@@ -46,6 +47,8 @@ const BACKOFF = { initialMs: 250, maxMs: 10_000, factor: 2, jitter: 0.5 };
 export class RuleReconciler {
   readonly #options: RuleReconcilerOptions;
   readonly #metrics: ReturnType<typeof ruleMetrics>;
+  readonly #comparing: ReturnType<typeof reportRounds>;
+  readonly #writing: ReturnType<typeof reportRounds>;
   readonly #round: Pick<Repetition, 'deadlineMs' | 'backoff' | 'clock'>;
   readonly #compareDue: ReturnType<typeof dueAfter>;
   readonly #writeDue: ReturnType<typeof dueAfter>;
@@ -57,6 +60,8 @@ export class RuleReconciler {
     const { caches, clock, metrics, mode } = options;
     this.#options = options;
     this.#metrics = ruleMetrics(metrics);
+    this.#comparing = reportRounds(options.log, LOG.ruleComparisonFailed);
+    this.#writing = reportRounds(options.log, LOG.ruleUpdateFailed);
     this.#round = { deadlineMs: DEADLINE_MS, backoff: BACKOFF, clock };
     this.#compareDue = dueAfter(caches, clock);
     this.#writeDue = dueAfter(caches, clock);
@@ -67,7 +72,7 @@ export class RuleReconciler {
   run(signal: AbortSignal): Promise<void> {
     const task = (end: AbortSignal): Promise<void> => this.#compare(end);
     const onError = (error: unknown): void => this.#comparisonFailed(error);
-    return repeat({ ...this.#round, task, periodMs: COMPARE_EVERY_MS, onError }, signal);
+    return repeat({ ...this.#round, ...this.#comparing, task, periodMs: COMPARE_EVERY_MS, onError }, signal);
   }
 
   /** Writes the rules; only the leader runs it. */
@@ -75,8 +80,8 @@ export class RuleReconciler {
     run: (end, term) => {
       this.#writeDue.again(0);
       const task = (signal: AbortSignal): Promise<void> => this.#write(signal, term);
-      const onError = (error: unknown, failuresInARow: number): void => this.#writeFailed(error, failuresInARow);
-      return repeat({ ...this.#round, task, periodMs: WRITE_EVERY_MS, onError }, end);
+      const onError = (error: unknown): void => this.#writeFailed(error);
+      return repeat({ ...this.#round, ...this.#writing, task, periodMs: WRITE_EVERY_MS, onError }, end);
     },
   };
 
@@ -128,14 +133,14 @@ export class RuleReconciler {
   #comparisonFailed(error: unknown): void {
     this.#note({ kind: 'comparisonFailed' });
     this.#compareDue.again(0);
-    this.#options.log.warn({ err: error }, LOG.ruleComparisonFailed);
+    this.#comparing.onError(error);
   }
 
-  #writeFailed(error: unknown, failuresInARow: number): void {
+  #writeFailed(error: unknown): void {
     this.#note({ kind: 'writeFailed', problem: errorText(error) });
     this.#metrics.writes.add({ result: 'failed' });
     this.#writeDue.again(0);
-    this.#options.log.warn({ err: error, failuresInARow }, LOG.ruleUpdateFailed);
+    this.#writing.onError(error);
   }
 
   #note(event: RuleEvent): void {

@@ -14,6 +14,7 @@ import { DOUBTS, LOG } from '#agent/messages.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { isRecord } from '#shared/kube/decode/wire-object.ts';
+import { faultLog } from '#shared/runtime/fault-log.ts';
 
 /** A watch that receives nothing for 90 s is opened again. */
 const OLDEST_MS = 120_000;
@@ -49,6 +50,7 @@ export function createPolicies(
   });
   let lastValid: LastValid = new Map();
   let mistake: Because | undefined;
+  const faults = faultLog(log, LOG.policyUnreadable);
   let current = choose();
   reflector.onChange(update);
   ownNode.onChange(update);
@@ -70,7 +72,8 @@ export function createPolicies(
     const before = current;
     current = choose();
     mistake = firstMistake(reflector.values());
-    if (mistake !== undefined) log.warn({ because: mistake }, LOG.policyUnreadable);
+    if (mistake === undefined) faults.worked('policies');
+    else faults.failed('policies', { kind: mistake.text, message: mistake.text });
     if (before.name !== current.name || before.mode !== current.mode) {
       log.info({ policy: current.name, mode: current.mode }, LOG.policyChanged);
     }

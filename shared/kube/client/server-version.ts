@@ -2,8 +2,8 @@ import { computePodsAs } from '#shared/kube/decode/pod-arithmetic.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import { errorText } from '#shared/runtime/describe-error.ts';
 import { type Backoff, repeat } from '#shared/runtime/repeat.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 import type { KubeClient } from './client.ts';
 
 const PERIOD_MS = 300_000;
@@ -41,10 +41,14 @@ export function followServerVersion(
     known = version;
     first.resolve(undefined);
   };
+  const rounds = reportRounds(log, 'Version of the API server not read');
   const onError = (error: unknown, failures: number): void => {
-    if (failures === FAILURES_TO_WARN) log.warn({ error: errorText(error) }, 'Version of the API server not read');
+    if (failures >= FAILURES_TO_WARN) rounds.onError(error);
     first.resolve(undefined);
   };
-  void repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, onError, clock }, signal);
+  void repeat(
+    { task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, ...rounds, onError, clock },
+    signal,
+  );
   return first.promise;
 }

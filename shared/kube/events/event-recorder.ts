@@ -8,6 +8,7 @@ import { EVENTS } from '#shared/kube/resource.ts';
 import { type BucketSize, fullBucket, takeToken, type TokenBucket } from '#shared/kube/client/token-bucket.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { microTime } from '#shared/kube/kube-object.ts';
+import { faultLog } from '#shared/runtime/fault-log.ts';
 
 export interface EventRecorderOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   /** `plimsoll.dev/agent` …: becomes `reportingController`. */
@@ -74,9 +75,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     const event = waiting.shift();
     if (event === undefined) return;
     const outcome = await write(event);
-    if (outcome.kind === 'ok') return;
-    drop('refused');
-    log.warn({ reason: event.reason, kind: outcome.kind, message: outcome.message }, 'Event not written');
+    faultLog(log, 'Event not written').answered(event.reason, outcome);
+    if (outcome.kind !== 'ok') drop('refused');
   }
 
   async function write(event: EventRecord): Promise<Outcome<unknown>> {

@@ -80,7 +80,7 @@ function rig(
     periodMs: 120 * SECOND,
     clock,
     random: randomSource(seed).next,
-    log: { warn: (each: unknown) => void logged.push(each) },
+    log: { info: () => undefined, warn: (each: unknown) => void logged.push(each) },
   });
   async function keepWriting(status: () => NodePressureStatus, everyMs: number, untilMs: number): Promise<void> {
     while (clock.monotonic() < untilMs) {

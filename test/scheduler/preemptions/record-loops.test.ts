@@ -69,6 +69,6 @@ describe('recordOnce', () => {
     pressures.set('n1', opened(3).loops.records().get('n0') ?? []);
     await recordOnce(options, HELD, RUNNING);
     expect(requests).toHaveLength(tried.length);
-    expect(warned).toEqual(tried.map((node) => ({ node, kind, message: 'no' })));
+    expect(warned).toEqual(tried.map((node) => ({ object: node, fault: kind, message: 'no' })));
   });
 });

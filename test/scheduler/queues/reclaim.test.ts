@@ -68,7 +68,7 @@ describe('what is sent', () => {
     expect(await stage.round()).toEqual(expected);
     expect(stage.told('lines')).toMatchObject([
       { msg: 'Reclaiming room' },
-      { msg: 'Node not set aside', kind: 'conflict' },
+      { msg: 'Node not set aside', fault: 'conflict' },
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { faultLog } from '#shared/runtime/fault-log.ts';
 import { describe, expect, test } from 'vitest';
 import type { Move } from '#shared/domain/rescheduling/pass.ts';
 import { runPass } from '#shared/domain/rescheduling/run-pass.ts';
@@ -36,8 +37,10 @@ function scene(answers: (path: string) => object = () => ({ kind: 'ok', object: 
   };
   const client = { request } as unknown as KubeClient;
   const failures: string[] = [];
-  const onAvoidFailed = (node: string, message: string) => void failures.push(`${node}: ${message}`);
-  const ports = { client, snapshot, now: () => NOON, policy: 'even', onAvoidFailed };
+  const warn = ({ object, message }: { object: string; message: string }) =>
+    void failures.push(`${object}: ${message}`);
+  const avoidFaults = faultLog({ warn, info: () => undefined } as never, 'Avoid entry not written');
+  const ports = { client, snapshot, now: () => NOON, policy: 'even', avoidFaults };
   const move = moves[0] as Move;
   const carryOut = (change: Partial<Move> = {}) =>
     carryOutMove({ ...move, ...change }, ports, new AbortController().signal);
