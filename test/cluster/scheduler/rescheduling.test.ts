@@ -8,10 +8,11 @@ import { reschedulingScene } from './rescheduling-scene.ts';
 
 /** The least that a policy may say. */
 const PERIOD_MS = 30_000;
-/** Owners with their replicas of one CPU each: all of two nodes. */
+const JOB = '/apis/batch/v1/namespaces/default/jobs';
+/** Owners with their replicas of one CPU each: with the two pods of a Job all of two nodes. */
 const OWNERS = [
-  ['a', 3],
-  ['b', 3],
+  ['a', 2],
+  ['b', 2],
   ['c', 3],
   ['d', 3],
   ['kept', 2],
@@ -34,6 +35,13 @@ describe.skipIf(why !== undefined)(`the rescheduler${why ?? ''}`, () => {
     await Promise.all([scene.start('plimsoll-rescheduling'), scene.start('plimsoll-disruptions')]);
   }, 120_000);
 
+  /** It fails for good with the first pod that is removed. */
+  async function createJob(): Promise<void> {
+    const containers = [{ name: 'main', image: 'registry.test/idle:1', resources: { requests: { cpu: '1' } } }];
+    const template = { metadata: { labels: { app: 'job' } }, spec: { containers, restartPolicy: 'Never' } };
+    await send('POST', JOB, { metadata: { name: 'job' }, spec: { parallelism: 2, backoffLimit: 0, template } });
+  }
+
   /** Each as a rescheduling that makes room for nobody (S0-30), and why. */
   async function expectRecords(uids: readonly string[]): Promise<void> {
     const [requestedBy, cause] = ['plimsoll-rescheduling', 'Rescheduling'];
@@ -50,6 +58,7 @@ describe.skipIf(why !== undefined)(`the rescheduler${why ?? ''}`, () => {
   test('a dry run says what it would move and evicts no pod', async () => {
     const local = { volumes: [{ name: 'cache', emptyDir: {} }] };
     for (const [app, replicas] of OWNERS) await scene.createReplicas(app, replicas, app === 'local' ? local : {});
+    await createJob();
     const budget = {
       metadata: { name: 'kept' },
       spec: { minAvailable: 2, selector: { matchLabels: { app: 'kept' } } },
@@ -61,7 +70,7 @@ describe.skipIf(why !== undefined)(`the rescheduler${why ?? ''}`, () => {
       const placed = await pods();
       expect(placed.filter(({ node }) => node.startsWith('old-'))).toHaveLength(17);
     }, PATIENCE_MS);
-    await eventually(async () => expect(await scene.countReadyReplicas()).toBe(16), PATIENCE_MS);
+    await eventually(async () => expect(await scene.countReadyReplicas()).toBe(14), PATIENCE_MS);
     areOldNodesOnly = false;
     const { admin } = own();
     await makeFakeNodes(admin, 'new', 2);
@@ -90,6 +99,7 @@ describe.skipIf(why !== undefined)(`the rescheduler${why ?? ''}`, () => {
     const moved = before.filter(({ uid }) => !staying.has(uid));
     expect(moved.map(({ app }) => app).sort()).toEqual(['a', 'b', 'c', 'd']);
     expect(after.filter(({ node }) => node === 'closed-0')).toEqual([]);
+    expect(at(await send('GET', `${JOB}/job`), 'status')).toMatchObject({ active: 2, ready: 2 });
     await expectRecords(moved.map(({ uid }) => uid));
     await letTimePass(PERIOD_MS, 'watched', signal);
     await eventually(async () => expect(await statusOf('even')).toMatchObject({ planned: 0, moved: 0 }), PATIENCE_MS);

@@ -4,7 +4,11 @@ import { nodeUnschedulable, taintToleration } from '#shared/domain/placement/fil
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { opennessOf, Pools } from '#shared/decide/queues/open-node.ts';
+import { decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';
+import { valueOf } from '#test/build/value-of.ts';
+import { readVectors } from '#test/conformance/read-vectors.ts';
+import { at, textAt } from '#test/contract/harness.ts';
 
 const KEYS = [
   'node.kubernetes.io/unschedulable',
@@ -41,6 +45,32 @@ test('a node is open exactly where kube-scheduler takes a pod without toleration
     { numRuns: 1_000, seed: 1 },
   );
 });
+
+/** What kube-scheduler says of the nodes that it refuses to a pod for their taints or because they are cordoned. */
+const CLOSED = /(\d+) node\(s\) (?:had untolerated taint|were unschedulable)/g;
+/** Nodes that it does not look at. */
+const PASSED_OVER = "didn't satisfy plugin(s)";
+
+test.each(['preemption-fit', 'preemption-full'])(
+  'as many nodes are open as kube-scheduler itself left to pods without tolerations, in its recorded answers: %s',
+  (kind) => {
+    const plain = readVectors(kind).filter(
+      (each) =>
+        at(each, 'pod.spec.tolerations') === undefined && !textAt(each, 'want.unschedulable').includes(PASSED_OVER),
+    );
+    const [ours, theirs] = [
+      plain.map((each) => {
+        const nodes = (at(each, 'nodes') as readonly unknown[]).map((raw) => valueOf(decodeNode(raw)));
+        return nodes.filter((node) => opennessOf(node) !== 'Open').length;
+      }),
+      plain.map((each) =>
+        [...textAt(each, 'want.unschedulable').matchAll(CLOSED)].reduce((sum, [, count]) => sum + Number(count), 0),
+      ),
+    ];
+    expect(ours).toEqual(theirs);
+    expect(theirs.filter((count) => count > 0).length).toBeGreaterThan(100);
+  },
+);
 
 test('a dedicated node counts only for a pod that kube-scheduler lets on it', () => {
   fc.assert(
