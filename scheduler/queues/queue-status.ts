@@ -176,7 +176,7 @@ function returnedCondition(returned: readonly ReturnedShare[]): readonly Conditi
     .slice(0, MAX_NAMED)
     .map(({ pod, because }) => `${pod.namespace}/${pod.name} (${because.code})`);
   const more = returned.length > MAX_NAMED ? ` and ${returned.length - MAX_NAMED} more` : '';
-  const message = `pods that get no node or cannot be let in; their share is free for others: ${named.join(', ')}${more}`;
+  const message = `pods that get no node, are lost with theirs, or cannot be let in; their share is free for others: ${named.join(', ')}${more}`;
   return [{ type: 'SharesReturned', status: 'True', reason: first.because.code, message }];
 }
 

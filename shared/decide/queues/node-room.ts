@@ -1,3 +1,4 @@
+import { type Because, reason } from '#shared/domain/base/because.ts';
 import { type Instant, isDaemonSetPod, type Pod } from '#shared/domain/pod/pod.ts';
 import { larger, minus, smaller, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import { NO_QUEUE_AMOUNTS, type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
@@ -44,7 +45,35 @@ export interface NodeRoom {
   readonly capped: ReadonlyMap<string, QueueAmounts>;
   /** The counterpart of what no longer counts of pods on nodes that were let in, by queue. */
   readonly released: AmountsByQueue;
+  /** The pods on nodes that count for nothing any more, and why. */
+  readonly gone: readonly GonePod[];
 }
+
+interface GonePod {
+  readonly pod: Pod;
+  readonly because: Because;
+}
+
+interface LostNode {
+  readonly node: string;
+}
+
+const NODE_LOST = reason<LostNode>(
+  'NodeLost',
+  ({ node }) =>
+    `is on node ${node}, which is not ready: its share of the queue is free for others until the node is back`,
+);
+const NODE_GONE = reason<LostNode>(
+  'NodeGone',
+  ({ node }) => `is on node ${node}, which does not exist: its share of the queue is free for others`,
+);
+const NEVER_ENDS = reason<LostNode>(
+  'NeverEnds',
+  ({ node }) => `should have ended on node ${node} long ago: its share of the queue is free for others`,
+);
+
+/** As long as Kubernetes itself leaves pods on a node that is not ready, unless they tolerate that for longer. */
+const LOST_AFTER_MS = 300_000;
 
 const allocatable = new WeakMap<Node, QueueAmounts>();
 
@@ -62,7 +91,7 @@ const PODS_PER_STEP = 2_000;
 export function* readNodeRoom(input: NodeRoomInput): Steps<NodeRoom> {
   const { pods, snapshot } = input;
   const reading = new Reading(input);
-  for (const pod of pods.ending()) if (!isLive(pod, input.now)) reading.release(pod);
+  for (const pod of pods.ending()) if (!isLive(pod, input.now)) reading.release(pod, NEVER_ENDS);
   for (const [name, { pods: orphans }] of snapshot.occupancies) {
     if (!snapshot.nodes.has(name)) for (const { pod } of orphans) reading.releaseOrphan(pod);
   }
@@ -90,7 +119,7 @@ class Reading {
   readonly #capped = new Map<string, QueueAmounts>();
   readonly #released = new AmountsByQueue();
   /** Pods that hold nothing of a queue any more, though they are still there. */
-  readonly #gone: Pod[] = [];
+  readonly #gone: GonePod[] = [];
   /** Nodes whose pods were read one by one. */
   readonly #read = new Set<string>();
   /** How many pods outside request these amounts, on the other nodes. */
@@ -101,12 +130,13 @@ class Reading {
     this.#pools = new Pools((pod) => isDaemonSetPod(pod, input.snapshot.daemonSets), input);
   }
 
-  release(pod: Pod): void {
+  release(pod: Pod, why: typeof NODE_LOST): void {
     if (this.#capped.has(pod.uid)) return;
+    const facts = { node: pod.spec.nodeName ?? '' };
     const queued = this.#input.pods.get(pod.uid);
     if (isLetIn(queued)) this.#released.add(queued.admitted.queue, queued.requests, -1);
     this.#capped.set(pod.uid, NO_QUEUE_AMOUNTS);
-    this.#gone.push(pod);
+    this.#gone.push({ pod, because: why(facts, facts) });
   }
 
   /**
@@ -116,16 +146,22 @@ class Reading {
   releaseOrphan(pod: Pod): void {
     const { phase, startTime } = pod.status;
     const isNew = phase === 'Pending' && startTime === undefined;
-    if (!isNew || !isLetIn(this.#input.pods.get(pod.uid))) this.release(pod);
+    if (!isNew || !isLetIn(this.#input.pods.get(pod.uid))) this.release(pod, NODE_GONE);
   }
 
   addNode(entry: NodeEntry): void {
     const { node } = entry;
+    if (isLost(node, this.#input.now)) this.#releaseAll(entry);
     const amounts = this.#input.believed?.(node) ?? allocatableOf(node);
     if (!isControlPlane(node)) for (const type of amounts.keys()) this.#reported.add(type);
     const isOpen = this.#isOpen(node);
     if (isOpen && amounts === allocatableOf(node) && !isOverClaimed(entry)) addAmounts(this.#total, amounts);
     else this.#readPods(entry, amounts, isOpen);
+  }
+
+  #releaseAll({ occupancy }: NodeEntry): void {
+    const { namespaces } = this.#input.snapshot;
+    for (const { pod } of occupancy.pods) if (isManaged(namespaces.get(pod.namespace))) this.release(pod, NODE_LOST);
   }
 
   addOutside(pod: Pod, node: string): void {
@@ -135,12 +171,12 @@ class Reading {
   }
 
   result(): NodeRoom {
-    for (const pod of this.#gone) this.#subtractGone(pod);
+    for (const { pod } of this.#gone) this.#subtractGone(pod);
     for (const [amounts, count] of this.#outside) subtractDownToZero(this.#total, amounts, count);
     const possible = new Map(this.#total);
     addAmounts(possible, this.#dedicated);
     const [total, beyond, reported] = [this.#total, this.#beyond, this.#reported];
-    return { total, beyond, possible, reported, capped: this.#capped, released: this.#released };
+    return { total, beyond, possible, reported, capped: this.#capped, released: this.#released, gone: this.#gone };
   }
 
   #isOpen(node: Node): boolean {
@@ -205,6 +241,11 @@ class Reading {
 /** The most important first; of equals not the one that the watch showed first, or another leader would count otherwise. */
 function compareTakers(a: PlacedPod, b: PlacedPod): number {
   return compareRank(a, b) || compareTexts(a.pod.uid, b.pod.uid);
+}
+
+/** What its pods hold counts again when it is back. */
+function isLost({ isUnready, unreadySince }: Node, now: Instant): boolean {
+  return isUnready === true && unreadySince !== undefined && now - unreadySince > LOST_AFTER_MS;
 }
 
 /** On a node, and let in by the leader of the queues. */

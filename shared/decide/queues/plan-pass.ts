@@ -49,7 +49,7 @@ export interface QueuePlan
   readonly held: readonly WaitingPod[];
   /** Pods that were let in and have no node. */
   readonly unplaced: readonly QueuedPod[];
-  /** Those of them, and of the waiting ones, that do not count for their queue, and why. */
+  /** Those of them, of the waiting ones and of those on nodes that do not count for their queue, and why. */
   readonly returned: readonly ReturnedShare[];
   /** Gated pods of namespaces that are not managed (any longer): nothing holds them back. */
   readonly released: readonly QueuedPod[];
@@ -106,6 +106,7 @@ export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   believed?.forgetOthers(now);
   const sorted = yield* sortPods(input, open, room);
   yield* sortUntracked(input, sorted);
+  noteGone(input, sorted, room);
   const snapshot = passSnapshot(input, sorted, room);
   const preprocessed = yield* preprocess(snapshot);
   const { atOnce: letIn, ...preempted } = yield* preempt(snapshot, preprocessed);
@@ -267,6 +268,13 @@ function* sortUntracked({ snapshot, pods }: QueuePassInput, sorted: SortedPods):
     if (!isManaged(snapshot.namespaces.get(pod.namespace))) continue;
     const requests = sorted.counted(sorted.capped.get(pod.uid) ?? pods.amountsOf(pod));
     chargeTo(sorted, chargedQueue(untracked(pod), sorted.find), requests);
+  }
+}
+
+function noteGone({ pods }: QueuePassInput, { returned, find }: SortedPods, { gone }: NodeRoom): void {
+  for (const { pod, because } of gone) {
+    const queued = pods.get(pod.uid);
+    if (queued !== undefined) returned.push({ pod: queued, queue: chargedQueue(queued, find), because });
   }
 }
 

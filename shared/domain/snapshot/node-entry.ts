@@ -1,3 +1,4 @@
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { Occupancy, PlacedPod } from './placed-pod.ts';
@@ -12,6 +13,8 @@ export interface Node {
   readonly isUnschedulable: boolean;
   /** Its condition `Ready` is there and not True; absent where the node does not say. */
   readonly isUnready?: boolean;
+  /** Since when, as the node says; absent where it does not. */
+  readonly unreadySince?: Instant;
   /** Allocatable resources; a missing resource counts as 0. */
   readonly allocatable: Amounts;
 }

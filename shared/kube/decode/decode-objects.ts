@@ -15,6 +15,7 @@ import {
   readAmounts,
   readBoolean,
   readIdentity,
+  readInstant,
   readInt32,
   readInteger,
   readList,
@@ -59,10 +60,14 @@ function readSpec(spec: WireObject): Pick<Node, 'taints' | 'isUnschedulable'> {
   return { taints: readList(spec, 'taints', readTaint), isUnschedulable: readBoolean(spec, 'unschedulable') };
 }
 
-function readNodeStatus(status: WireObject): Pick<Node, 'allocatable' | 'isUnready'> {
-  const conditions = readList(status, 'conditions', (each) => [readText(each, 'type'), readText(each, 'status')]);
-  const isUnready = conditions.some(([type, value]) => type === 'Ready' && value !== 'True');
-  return { allocatable: readAmounts(status, 'allocatable') ?? NO_AMOUNTS, ...(isUnready && { isUnready }) };
+function readNodeStatus(status: WireObject): Pick<Node, 'allocatable' | 'isUnready' | 'unreadySince'> {
+  const unready = readList(status, 'conditions', (each) =>
+    readText(each, 'type') === 'Ready' && readText(each, 'status') !== 'True' ? each : undefined,
+  ).find((each) => each !== undefined);
+  const allocatable = readAmounts(status, 'allocatable') ?? NO_AMOUNTS;
+  if (unready === undefined) return { allocatable };
+  const unreadySince = readInstant(unready, 'lastTransitionTime');
+  return { allocatable, isUnready: true, ...(unreadySince !== undefined && { unreadySince }) };
 }
 
 function readTaint(taint: WireObject): Taint {
