@@ -4,6 +4,7 @@ import { conditionsPatch, type Condition, type KubeObject } from '#shared/kube/k
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { createObject, deleteObject, getObject, patchObject, replaceObject } from '#shared/kube/client/objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
+import { podArithmetic } from '#shared/kube/decode/pod-arithmetic.ts';
 import { PRIORITY_RULES } from '#shared/kube/resource.ts';
 import { API_VERSION, COMPONENT_NAMES, PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
 import { ERRORS } from '#webhook/messages.ts';
@@ -114,7 +115,14 @@ export async function compareRules(
   mode: WebhookConfiguration['mode'],
   signal: AbortSignal,
 ): Promise<Comparison> {
-  const compiled = compileRules({ policies, quotas, classes, mode, bytesOf: storedBytes });
+  const compiled = compileRules({
+    policies,
+    quotas,
+    classes,
+    mode,
+    bytesOf: storedBytes,
+    arithmetic: podArithmetic(),
+  });
   const wanted = [
     { name: PRIORITY_RULES_NAMES.refusing, set: compiled.refusing },
     { name: PRIORITY_RULES_NAMES.warning, set: compiled.warning },

@@ -7,6 +7,7 @@ import {
   type PriorityPolicy,
   rulesOf,
 } from '#shared/domain/priority/classes-and-policies.ts';
+import type { PodArithmetic } from '#shared/domain/pod/pod.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import {
@@ -38,6 +39,8 @@ export interface RuleSources {
   readonly classes: PriorityClasses;
   /** `DryRun` turns every refusal into a warning. */
   readonly mode: 'Enforce' | 'DryRun';
+  /** From 1.37 on the API server takes no QoS class from a request, so there is none to check. */
+  readonly arithmetic?: PodArithmetic;
   /** How many bytes a rule takes in storage, with the labels that it requires. */
   readonly bytesOf: (rule: UnplacedRule, tests: readonly LabelTest[]) => number;
   readonly limits?: RuleLimits;
@@ -82,7 +85,8 @@ interface BuiltSet {
  * class that a pod gets matters for policies for users, and if a policy sets a default in place of the global default.
  */
 function buildSet(belongs: (policy: PriorityPolicy) => boolean, sources: RuleSources, isMain: boolean): BuiltSet {
-  const { policies, quotas, classes, mode, limits } = sources;
+  const { policies, quotas, classes, mode, limits, arithmetic } = sources;
+  const checksQosClass = isMain && arithmetic !== '1.37';
   const isDryRun = mode === 'DryRun';
   const judgesHere = (policy: PriorityPolicy): boolean => belongs(policy) && judges(policy);
   const judging = policies.filter(judgesHere);
@@ -100,7 +104,7 @@ function buildSet(belongs: (policy: PriorityPolicy) => boolean, sources: RuleSou
   const labelled = isMain ? quotas.filter(({ requireLabel }) => requireLabel) : [];
   const ofQuotas = labelled.flatMap((quota) => draft(quota, labelRule(quota, isDryRun), sources));
   const { placed, leftOut } = fitRules([...ofPolicies, ...ofQuotas], ranked.length * BYTES_OF_CLASS, limits);
-  return { set: { ...indexRules(placed), classes: ranked, checksQosClass: isMain, isDryRun }, leftOut };
+  return { set: { ...indexRules(placed), classes: ranked, checksQosClass, isDryRun }, leftOut };
 }
 
 /** What policies set, regardless of what a violation means: the class is set in dry run too. */

@@ -6,7 +6,7 @@ import { type Backoff, repeat } from '#shared/runtime/repeat.ts';
 import { reportRounds } from '#shared/runtime/fault-log.ts';
 import type { KubeClient } from './client.ts';
 
-const PERIOD_MS = 300_000;
+const PERIOD_MS = 60_000;
 const DEADLINE_MS = 5_000;
 /** Fewer are what a busy machine makes of a start. */
 const FAILURES_TO_WARN = 3;

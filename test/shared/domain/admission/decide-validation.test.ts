@@ -251,6 +251,13 @@ describe('decideValidation', () => {
   });
 });
 
+test('a QoS class that an API server of 1.37 has computed is not doubted', () => {
+  const request = forged('Burstable');
+  expect(decide({ request: { ...request, pod: { ...request.pod, arithmetic: '1.37' } } })).toMatchObject({
+    kind: 'allowed',
+  });
+});
+
 function forged(qosClass: string): PodRequest {
   const request = buildRequest(NONE);
   return { ...request, pod: { ...request.pod, status: { ...request.pod.status, qosClass } } };

@@ -28,6 +28,14 @@ describe('compileRules', () => {
     });
   });
 
+  test('an API server that computes the QoS class itself has none to check', () => {
+    for (const mode of ['Enforce', 'DryRun'] as const) {
+      const { refusing, warning } = compile([], { mode, arithmetic: '1.37' });
+      expect((refusing ?? warning)?.checksQosClass).toBe(false);
+      expect((compile([], { mode }).refusing ?? compile([], { mode }).warning)?.checksQosClass).toBe(true);
+    }
+  });
+
   test('rules are in order of their names and found by label or everywhere', () => {
     const policies = [
       buildPolicy('c', { maxPriority: 3 }),
