@@ -53,7 +53,7 @@ const QUANTITY_ANSWERS = [
 
 const PREEMPTION: Kind = {
   answer: answerPreemption,
-  answerFields: ['want'],
+  answerFields: ['want', 'alsoWant'],
   decision: 'shared/domain/placement/plan/plan-preemption.ts#planPreemption',
   runBy: ['scheduler'],
 };
