@@ -125,7 +125,7 @@ export class Reclaim {
         putBounded(this.#made, MAX_REMEMBERED, [seeker.pod.uid, clock.monotonic() + MADE_MS]);
     }
     for (const each of steps) this.#follow(each, floorOf({ tree: plan.floors }));
-    const open = steps.filter(({ seeker, step }) => seeker.isGated && isOpen(step)).map(({ seeker }) => seeker.pod);
+    const open = steps.filter(isOpen).map(({ seeker }) => seeker.pod);
     if (open.length > 0) await this.#ports.letIn(open, signal);
   }
 
@@ -137,7 +137,8 @@ export class Reclaim {
       const due = seekers.filter(({ pod }) => this.#isDue(pod.uid));
       return due.length === 0 ? [] : await this.#decide(input, due.slice(0, MAX_SEEKERS), signal);
     } catch (error) {
-      await this.#ports.letIn(plan.seeking, signal);
+      const open = plan.seeking.filter(({ uid }) => !plan.crowded.has(uid));
+      await this.#ports.letIn(open, signal);
       throw error;
     }
   }
@@ -262,9 +263,13 @@ function isEarly({ because }: RoomStep): boolean {
   return because.code === EARLY;
 }
 
-/** Whether to remove the gate: there is room, or none can be made and autoscalers have to see the pod. */
-function isOpen(step: RoomStep): boolean {
-  return step.kind === 'Room' || (step.kind === 'None' && !isEarly(step));
+/**
+ * Whether to remove the gate: there is room, or none can be made and autoscalers have to see the pod. No node helps a pod
+ * that a maximum keeps out.
+ */
+function isOpen({ seeker, step }: SeekerStep): boolean {
+  if (!seeker.isGated) return false;
+  return step.kind === 'Room' || (step.kind === 'None' && !isEarly(step) && seeker.isCrowded !== true);
 }
 
 const GIVEN_UP = reason<object>(

@@ -30,7 +30,7 @@ import type { JudgedClaims, QueuedPods } from './queued-pods.ts';
 export interface QueuePlan
   extends
     Pick<Preprocessed, 'shares' | 'used' | 'overused'>,
-    Pick<Preempted, 'floors' | 'question' | 'decision' | 'seeking' | 'allocation'> {
+    Pick<Preempted, 'floors' | 'question' | 'decision' | 'seeking' | 'crowded' | 'allocation'> {
   readonly directory: QueueDirectory;
   readonly total: QueueAmounts;
   /** What guarantees are compared with: what is declared, else what nodes have that take pods. */

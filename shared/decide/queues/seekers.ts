@@ -27,7 +27,8 @@ export function* seekersOf(input: RoomInput): Steps<readonly Seeker[]> {
   const letInBy = hasLessThanDeclared(input) ? now - SCALE_UP_GRACE_MS : Infinity;
   const heldBack = yield* collectInSteps(plan.seeking, (pod) => {
     const queued = pods.get(pod.uid);
-    return queued !== undefined && isWaiting(queued) ? seekerOf(pod, queued, snapshot) : undefined;
+    if (queued === undefined || !isWaiting(queued)) return undefined;
+    return { ...seekerOf(pod, queued, snapshot), isCrowded: plan.crowded.has(pod.uid) };
   });
   const withoutNode = yield* collectInSteps(plan.unplaced, ({ uid }) => {
     const queued = pods.get(uid);

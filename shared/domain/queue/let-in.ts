@@ -95,6 +95,40 @@ export function* letInInSteps(question: LetInQuestion): Steps<LetInDecision> {
   return { letIn, held: waiting, usage: pass.usage, blocking: pass.blocking };
 }
 
+/**
+ * The held pods that only the maximum of a queue above their own keeps out: their queue has room for them, and others use
+ * up that maximum. Since shares stay within it together, one of the others has more than it deserves. Each of these pods
+ * counts for its queue as if it were let in.
+ */
+export function* crowdedAmong(question: LetInQuestion, decision: LetInDecision): Steps<readonly WaitingPod[]> {
+  const { held, usage, blocking } = decision;
+  const copied = new Map(Array.from(usage, ([type, sums]) => [type, [...sums]]));
+  const pass: LetInPass = { question, usage: copied, paths: new Map(), blocking: new Map() };
+  const crowded: WaitingPod[] = [];
+  const refused = new Map<string, Set<QueueAmounts>>();
+  for (const [index, pod] of held.entries()) {
+    if (index % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
+    const known = refused.get(pod.queue) ?? new Set<QueueAmounts>();
+    const first = blocking.get(pod.queue);
+    if (known.has(pod.requests) || (first !== undefined && first !== pod)) continue;
+    if (isCrowded(pass, pod)) {
+      crowded.push(pod);
+      charge(pass, pod);
+    } else refused.set(pod.queue, known.add(pod.requests));
+  }
+  return crowded;
+}
+
+function isCrowded(pass: LetInPass, pod: WaitingPod): boolean {
+  const { tree } = pass.question;
+  const leaf = tree.indexes.get(pod.queue);
+  if (leaf === undefined || !isLeaf(tree, leaf) || !pod.isCharged) return false;
+  const path = pathOf(tree, leaf);
+  pass.paths.set(pod.queue, path);
+  const isWithinOwn = overMaximum(pass, pod, [leaf]) === undefined && overShare(pass, pod, leaf) === undefined;
+  return isWithinOwn && overMaximum(pass, pod, path) !== undefined;
+}
+
 /** By priority, then replacements, then the longest wait. */
 export function compareWaiting(a: WaitingPod, b: WaitingPod): number {
   return (
@@ -127,13 +161,17 @@ function isRefused(pass: LetInPass, pod: WaitingPod, { kind, refused }: LetInRou
   return true;
 }
 
-function enter({ question, usage, paths }: LetInPass, pod: WaitingPod, round: LetInRound): LetIn {
+function enter(pass: LetInPass, pod: WaitingPod, round: LetInRound): LetIn {
+  charge(pass, pod);
+  return { pod, because: becauseOf(round, pod) };
+}
+
+function charge({ question, usage, paths }: LetInPass, pod: WaitingPod): void {
   for (const [type, amount] of pod.requests) {
     const sums = usage.get(type) ?? question.tree.queues.map((): Whole => 0);
     usage.set(type, sums);
     for (const queue of paths.get(pod.queue) as readonly number[]) sums[queue] = plus(sums[queue] as Whole, amount);
   }
-  return { pod, because: becauseOf(round, pod) };
 }
 
 /** Pods of one queue share it. */

@@ -10,7 +10,7 @@ import type { QueueAmounts } from './queue.ts';
 import type { QueuePod, RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
 import type { GivingNode } from './givers.ts';
-import { decideReclaimInSteps, type ReclaimDecision, type ReclaimQuestion } from './reclaim.ts';
+import { decideReclaimInSteps, isCrowded, type ReclaimDecision, type ReclaimQuestion } from './reclaim.ts';
 import { addAmounts, type QueueUsage, subtractAmounts, sumUsage } from './usage.ts';
 
 /** A pod for which room is sought. */
@@ -20,6 +20,8 @@ export interface Seeker {
   readonly isGated: boolean;
   /** Whether it is charged to its queue already; by default if it is not gated. */
   readonly isCounted?: boolean;
+  /** Whether it stays behind its gate while a queue above its own is at its maximum, whatever nodes have. */
+  readonly isCrowded?: boolean;
   /** The node that is set aside for it. */
   readonly nominatedTo: string | undefined;
   readonly fits?: ReclaimQuestion['fits'];
@@ -95,11 +97,16 @@ export function* makeRoomInSteps(
 
 function* stepFor(state: RoomState, seeker: Seeker, now: Instant): Steps<RoomStep> {
   const nodes = nodesFor(state, seeker);
+  const question = questionOf(state, nodes, seeker, now);
+  if (seeker.isCrowded === true && isCrowded(question)) return stepOf(yield* decideReclaimInSteps(question));
   const present = nodes.find((node) => hasRoom(seeker, node, node.leaving, []));
   if (present !== undefined) return { kind: 'Room', node: present.name, because: ROOM({ node: present.name }) };
   const setAside = nodes.find(({ name }) => name === seeker.nominatedTo);
   if (setAside !== undefined && hasRoom(seeker, setAside, NOTHING, setAside.leavingPods)) return awaited(setAside.name);
-  const decision = yield* decideReclaimInSteps(questionOf(state, nodes, seeker, now));
+  return stepOf(yield* decideReclaimInSteps(question));
+}
+
+function stepOf(decision: ReclaimDecision): RoomStep {
   if (decision.kind === 'fits') return awaited(decision.node);
   return decision.kind === 'none' ? { ...decision, kind: 'None' } : { ...decision, kind: 'Evict' };
 }

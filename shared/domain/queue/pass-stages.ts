@@ -1,7 +1,7 @@
 import type { Steps } from '#shared/domain/base/steps.ts';
 import { minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
 import { findObjection, TAKER_RULES } from './reclaim-rules.ts';
-import { type LetInDecision, letInInSteps, type LetInQuestion } from './let-in.ts';
+import { crowdedAmong, type LetInDecision, letInInSteps, type LetInQuestion } from './let-in.ts';
 import { overusedQueues } from './overuse.ts';
 import { NO_QUEUE_AMOUNTS, type QueueAmounts, ROOT_QUEUE } from './queue.ts';
 import type { WaitingPod } from './queue-pod.ts';
@@ -67,7 +67,7 @@ export interface Preprocessed {
   readonly overused: readonly number[];
 }
 
-export interface Preempted extends Pick<SplitLetIn, 'atOnce' | 'seeking'> {
+export interface Preempted extends Pick<SplitLetIn, 'atOnce' | 'seeking' | 'crowded'> {
   /** The queues with the amounts that they are compared with when room is made. */
   readonly floors: QueueTree;
   readonly question: LetInQuestion;
@@ -105,12 +105,18 @@ export function* preempt(snapshot: PassSnapshot, { shares, lent, usage }: Prepro
   const total = withAmounts(snapshot.total, beyond);
   const promised = { ...tree, total };
   const floors = snapshot.reclaimBy === 'Shares' ? { ...treeOfShares(shares, usage), promised } : promised;
-  const { atOnce, seeking, preempting } = isReclaiming
+  const { atOnce, seeking, preempting, crowded } = isReclaiming
     ? yield* splitLetInSteps({ ...question, tree: floors }, decision, total)
-    : { atOnce: decision.letIn.map(({ pod }) => pod), seeking: [], preempting: new Map<string, QueueAmounts>() };
+    : {
+        atOnce: decision.letIn.map(({ pod }) => pod),
+        seeking: [],
+        preempting: new Map<string, QueueAmounts>(),
+        crowded: new Set<string>(),
+      };
   yield;
   const allocation = allocate({ tree, lent, decision }, preempting);
-  return { floors, question, decision, atOnce, seeking, allocation };
+  const held = crowded.size === 0 ? decision.held : decision.held.filter(({ uid }) => !crowded.has(uid));
+  return { floors, question, decision: { ...decision, held }, atOnce, seeking, crowded, allocation };
 }
 
 /** Of the types of the total. */
@@ -143,6 +149,8 @@ export interface SplitLetIn {
   readonly atOnce: readonly WaitingPod[];
   /** These would exceed the total, so other pods must be evicted first; their gate stays until there is room. */
   readonly seeking: readonly WaitingPod[];
+  /** UIDs of those that the maximum of a queue above keeps out: they stay also where no room can be made. */
+  readonly crowded: ReadonlySet<string>;
   /** What others have to free for those, by queue name: for each type only what exceeds the total. */
   readonly preempting: AmountsByName;
 }
@@ -156,10 +164,12 @@ const LASTING_TAKER_RULES = TAKER_RULES.filter(({ code }) => code !== 'NotAboveD
  * other pod can take the room that is made for it.
  */
 export function* splitLetInSteps(
-  { tree, usage }: LetInQuestion,
-  { letIn }: Pick<LetInDecision, 'letIn'>,
+  question: LetInQuestion,
+  decision: LetInDecision,
   total: QueueAmounts,
 ): Steps<SplitLetIn> {
+  const { tree, usage } = question;
+  const { letIn } = decision;
   const sums = new Map(Array.from(usage, ([type, amounts]) => [type, [...amounts]]));
   const split = { atOnce: [] as WaitingPod[], seeking: [] as WaitingPod[] };
   const preempting = new AmountsByQueue();
@@ -174,7 +184,16 @@ export function* splitLetInSteps(
     (isSought ? split.seeking : split.atOnce).push(pod);
     if (isSought) preempting.add(pod.queue, above);
   }
-  return { ...split, preempting: preempting.sums() };
+  const crowded = new Set<string>();
+  for (const pod of yield* crowdedAmong(question, decision)) {
+    const taker = takerLike(takers.get(pod.queue), pod) ?? createTaker(tree, sums, pod, 0);
+    takers.set(pod.queue, taker);
+    if (!mayTake(taker)) continue;
+    charge(tree, sums, taker, pod);
+    split.seeking.push(pod);
+    crowded.add(pod.uid);
+  }
+  return { ...split, crowded, preempting: preempting.sums() };
 }
 
 /** By the shares of queues, or by their guarantees, which come first. */

@@ -85,6 +85,11 @@ function* decideByFloors(question: ReclaimQuestion): Steps<ReclaimDecision> {
     : reclaim(question, found);
 }
 
+/** Whether a queue above that of the pod would exceed its maximum with it. */
+export function isCrowded(question: ReclaimQuestion): boolean {
+  return createGivers(takerOf(question)).crowded.length > 0;
+}
+
 function takerOf({ tree, usage, pod, now, bound = usage }: ReclaimQuestion): Taker {
   return { ...createTaker(tree, usage, pod, now), bound };
 }

@@ -23,7 +23,7 @@ function split(letIn: readonly WaitingPod[], { queues = [TAKER, GIVER], total = 
   const others = used === 0 ? [] : [running('others', 'giver', { requests: cpu(used) })];
   const question = { tree, usage: sumUsage(tree, ownUsage(others)), allowed: new Map(), waiting: letIn };
   const because = { code: 'WithinShare', text: '', facts: {} };
-  const decision = { letIn: letIn.map((pod) => ({ pod, because })), usage: new Map(), blocking: new Map() };
+  const decision = { letIn: letIn.map((pod) => ({ pod, because })), held: [], usage: new Map(), blocking: new Map() };
   const { atOnce, seeking } = finish(splitLetInSteps(question, decision, total));
   return [atOnce, seeking].map((pods) => pods.map(({ name }) => name));
 }
@@ -78,7 +78,7 @@ describe('what is let in before', () => {
     const before = structuredClone(usage);
     const letIn = pods.map((pod) => ({ pod, because: { code: '', text: '', facts: {} } }));
     const question = { tree, usage, allowed: new Map(), waiting: pods };
-    finish(splitLetInSteps(question, { letIn }, cpu(8)));
+    finish(splitLetInSteps(question, { letIn, held: [], usage: new Map(), blocking: new Map() }, cpu(8)));
     expect(usage).toEqual(before);
   });
 
@@ -87,6 +87,8 @@ describe('what is let in before', () => {
     const many = Array.from({ length: 2_000 }, (_, index) => waiting(`p-${index}`, 'taker'));
     const letIn = many.map((pod) => ({ pod, because: { code: '', text: '', facts: {} } }));
     const question = { tree, usage: sumUsage(tree, new Map()), allowed: new Map(), waiting: many };
-    expect([...splitLetInSteps(question, { letIn }, cpu(8))]).toHaveLength(4);
+    expect([
+      ...splitLetInSteps(question, { letIn, held: [], usage: new Map(), blocking: new Map() }, cpu(8)),
+    ]).toHaveLength(4);
   });
 });
