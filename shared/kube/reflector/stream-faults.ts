@@ -4,6 +4,8 @@ import type { Ending } from './reflector-plan.ts';
 
 /** A connection lost so soon after another one belongs to the same outage of the API server. */
 const SAME_OUTAGE_MS = 60_000;
+/** An API server that has just started answers so until it has read who may do what. */
+const DENIALS: ReadonlySet<string> = new Set(['forbidden', 'unauthorized']);
 /** What an API server that restarts, or that is gone, answers. */
 const OUTAGES: ReadonlySet<Failure['kind']> = new Set([
   'unreachable',
@@ -23,14 +25,16 @@ export class StreamFaults {
 
   isNew(resource: string, ending: Ending, now: number): boolean {
     const kind = ending.kind === 'refused' ? ending.failure.kind : ending.kind;
-    if (isOutage(ending)) {
-      const isSame = now - this.#lastOutageAt < SAME_OUTAGE_MS;
+    const isSame = now - this.#lastOutageAt < SAME_OUTAGE_MS;
+    const isKnown = this.#others.get(resource) === kind;
+    if (DENIALS.has(kind) && isSame) return false;
+    // A kind that was defined a moment ago is answered so once, as is a busy moment.
+    if (isOutage(ending) && (kind !== 'tooManyRequests' || isKnown || isSame)) {
       this.#lastOutageAt = now;
       return !isSame;
     }
-    const isKnown = this.#others.get(resource) === kind;
     this.#others.set(resource, kind);
-    return !isKnown;
+    return !isKnown && kind !== 'tooManyRequests';
   }
 
   worked(resource: string): void {

@@ -29,6 +29,22 @@ describe('which lost streams are logged', () => {
     expect(faults.isNew('nodes', refused('unauthorized'), 0)).toBe(true);
   });
 
+  test('none where an API server that has just started does not know yet who may read what, unless it lasts', () => {
+    const faults = new StreamFaults();
+    expect(faults.isNew('pods', BROKEN, 0)).toBe(true);
+    const refusedAt = (at: number) => ['pods', 'nodes'].map((kind) => faults.isNew(kind, refused('forbidden'), at));
+    expect(refusedAt(5 * SECOND)).toEqual([false, false]);
+    expect(refusedAt(2 * MINUTE)).toEqual([true, true]);
+  });
+
+  test('none for one answer that the server is busy, and one for an outage of such answers', () => {
+    const faults = new StreamFaults();
+    const isNew = (resource: string): boolean => faults.isNew(resource, refused('tooManyRequests'), 0);
+    expect([isNew('pods'), isNew('nodes')]).toEqual([false, false]);
+    faults.worked('nodes');
+    expect([isNew('nodes'), isNew('pods'), isNew('pods'), isNew('nodes')]).toEqual([false, true, false, false]);
+  });
+
   test('streams of one client are in the same outage', () => {
     const client = rig().server.client;
     expect(streamFaultsOf(client)).toBe(streamFaultsOf(client));
