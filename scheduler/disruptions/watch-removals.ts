@@ -143,18 +143,21 @@ function place(removals: Removals, pod: Pod): void {
   removals.place({ uid, name, node: spec.nodeName ?? '', owner: controllerOf(pod)?.uid });
 }
 
+const REPORTED: ReadonlySet<EvictionEntry['outcome']> = new Set(['evicted', 'requested']);
+
 /** The recent evictions in a NodePressure, each with the pods that the agent ranked next. */
 export function reportedEvictions({ name, status }: NodePressure): readonly ReportedEviction[] {
   const observedAt = status?.observedAt;
   if (status === undefined || observedAt === undefined) return [];
   const isRecent = ({ mode, outcome, requestedAt }: EvictionEntry): boolean =>
-    mode === 'Enforce' && outcome === 'evicted' && Math.abs(observedAt - (requestedAt ?? 0)) <= MAX_SKEW_MS;
-  return status.evictions.filter(isRecent).map(({ uid, because, decision }) => ({
+    mode === 'Enforce' && REPORTED.has(outcome) && Math.abs(observedAt - (requestedAt ?? 0)) <= MAX_SKEW_MS;
+  return status.evictions.filter(isRecent).map(({ uid, because, decision, outcome }) => ({
     by: 'agent' as const,
     uid,
     node: name,
     because,
     decision,
+    isOpen: outcome === 'requested',
     ranked: rankedBehind(uid, status.next),
   }));
 }

@@ -17,6 +17,8 @@ export interface Removal {
   readonly pod: RemovedPod;
   readonly evidence: Evidence;
   readonly madeRoomFor: NominatedPreemptor | undefined;
+  /** Whether the agent of its node has asked for its eviction and not yet reported the answer. */
+  readonly isAsked?: boolean;
   readonly decision: string | undefined;
   readonly debited: DisruptionSpec['debited'];
   readonly ranked: readonly (RecordedCandidate & { readonly namespace: string })[];
@@ -84,6 +86,8 @@ const MAX_MS_LENGTH = 60 * 60_000;
 
 /** How long a record waits for its debit, which says who requested the removal; a failed one is retried after 30 s. */
 const DEBIT_MS = 40_000;
+/** An agent that has asked for the eviction reports the answer later on a node that is short of everything. */
+const ASKED_MS = 30_000;
 
 /** What to write about a removal now; `undefined` for nothing. Record and outcome are each written once. */
 export function dueWrite(
@@ -101,7 +105,8 @@ export function dueWrite(
 }
 
 function isRecordDue(removal: Removal, ageMs: number, isDebitPending: boolean): boolean {
-  return isDebitPending ? ageMs >= DEBIT_MS : isSettled(removal) || ageMs >= SETTLE_MS;
+  const settleMs = removal.isAsked === true ? ASKED_MS : SETTLE_MS;
+  return isDebitPending ? ageMs >= DEBIT_MS : isSettled(removal) || ageMs >= settleMs;
 }
 
 /** Whether no other component will report more about the cause. */

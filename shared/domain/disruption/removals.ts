@@ -40,6 +40,8 @@ export interface ReportedEviction extends Pick<Removal, 'ranked' | 'decision'> {
   readonly uid: string;
   readonly node: string;
   readonly because: Because;
+  /** Whether the answer to its request is not reported yet. */
+  readonly isOpen?: boolean;
 }
 
 /** Beyond this, the oldest are no longer followed. */
@@ -101,7 +103,8 @@ export class Removals {
 
   /** An agent is trusted only about pods of its own node. */
   reportEviction(eviction: ReportedEviction): void {
-    if (!this.#reported.has(eviction.uid)) putBounded(this.#reported, MAX_REPORTED, [eviction.uid, eviction]);
+    if (this.#reported.get(eviction.uid)?.isOpen !== false)
+      putBounded(this.#reported, MAX_REPORTED, [eviction.uid, { isOpen: false, ...eviction }]);
     this.#adoptReport(eviction.uid);
   }
 
@@ -217,7 +220,11 @@ export class Removals {
     const removal = this.#removals.get(uid);
     const eviction = this.#reported.get(uid);
     if (removal?.stage !== 'Observed' || eviction?.node !== removal.pod.node) return;
-    const { by, because, ranked, decision } = eviction;
+    const { by, because, ranked, decision, isOpen } = eviction;
+    if (isOpen === true) {
+      this.#put(uid, { ...removal, isAsked: true });
+      return;
+    }
     this.#put(uid, { ...removal, evidence: { ...removal.evidence, [by]: because }, ranked, decision });
   }
 

@@ -119,6 +119,23 @@ describe('the record of an eviction by an agent', () => {
     expect(recordOf(removals, 5 * SECOND)?.spec).toMatchObject({ cause: 'Unknown', requestedBy: undefined });
   });
 
+  test.each(['before', 'after'])('waits for the answer that a busy agent reports late: asked %s the pod', (when) => {
+    const removals = new Removals();
+    if (when === 'before') removals.reportEviction({ ...report, isOpen: true });
+    removals.begin(seen({ name: 'hog' }, EVICTED, 0));
+    if (when === 'after') removals.reportEviction({ ...report, isOpen: true });
+    expect(due(removals, 20 * SECOND)).toEqual([]);
+    removals.reportEviction(report);
+    expect(recordOf(removals, 20 * SECOND)?.spec).toMatchObject({ cause: 'Eviction', because: BECAUSE });
+  });
+
+  test('is of an unknown cause where an agent has asked and never says that it was answered', () => {
+    const removals = new Removals();
+    removals.reportEviction({ ...report, isOpen: true });
+    removals.begin(seen({ name: 'hog' }, EVICTED, 0));
+    expect(recordOf(removals, 30 * SECOND)?.spec).toMatchObject({ cause: 'Unknown' });
+  });
+
   test('is a rescheduling where the rescheduler reports it, with its decision', () => {
     const removals = new Removals();
     removals.reportEviction({ ...report, by: 'rescheduler' });
