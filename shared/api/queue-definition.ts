@@ -85,6 +85,12 @@ export const QUEUE_DEFINITION: KindDefinition = {
           message:
             'the name of a queue with spec.childTemplate must have at most 189 characters, because it begins the names of the queues below it',
         },
+        {
+          rule: "oldSelf.hasValue() || size(self.metadata.name) <= 63 || (has(self.spec) && has(self.spec.parent) && self.metadata.name.startsWith(self.spec.parent + '.'))",
+          optionalOldSelf: true,
+          message:
+            'the name of a queue must have at most 63 characters, because pods and namespaces name it in a label; only the queues of a template, whose names begin with that of their parent, may have more',
+        },
       ],
     },
   ),

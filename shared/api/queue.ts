@@ -21,8 +21,15 @@ import { amounts, integer, labelSelector, NAME, optionalAmounts, text } from './
 
 export const QUEUE_POLICIES = ['Default', 'Fence', 'Disabled'] as const;
 export const QUEUE_ORDERINGS = ['BestEffort', 'Strict'] as const;
-const MAX_GUARANTEES = 7;
 export const MAX_RESOURCES = 16;
+
+/** The command line and SettingsEffective say more: the API server limits the cost of a rule. */
+const REQUESTABLE = {
+  rule: "self.all(name, name in ['cpu', 'memory', 'ephemeral-storage', 'pods'] || name.startsWith('hugepages-') || (name.contains('/') && !name.startsWith('requests.') && !name.startsWith('limits.') && !name.startsWith('count/')))",
+  message: 'must name resources that pods request, such as cpu, memory or nvidia.com/gpu, or pods',
+};
+const GUARANTEES = { maxProperties: 7, 'x-kubernetes-validations': [REQUESTABLE] };
+const RESOURCES = { maxProperties: MAX_RESOURCES, 'x-kubernetes-validations': [REQUESTABLE] };
 
 /** What the descriptions of a queue and of the template of queues below it do not share. */
 interface ShareTexts {
@@ -38,8 +45,8 @@ interface ShareTexts {
 function shareFields(texts: ShareTexts) {
   return {
     weight: described(integer(0, MAX_WEIGHT).default(DEFAULT_WEIGHT), texts.weight),
-    guaranteed: amounts(texts.guaranteed, { maxProperties: MAX_GUARANTEES }),
-    max: amounts(texts.max, { maxProperties: MAX_RESOURCES }),
+    guaranteed: amounts(texts.guaranteed, GUARANTEES),
+    max: amounts(texts.max, RESOURCES),
     preemption: described(
       z.object({
         policy: described(z.enum(QUEUE_POLICIES).optional(), texts.policy),
@@ -112,7 +119,7 @@ export const QUEUE_SPEC = described(
     ),
     capacity: optionalAmounts(
       'What there is to share, by resource name. Only on the queue root. If absent, the allocatable resources of the nodes that take new pods, less what pods outside of queues take there. Set it where an autoscaler adds nodes.',
-      { maxProperties: MAX_RESOURCES, minProperties: 1 },
+      { ...RESOURCES, minProperties: 1 },
     ),
   }),
   'Place in the tree, share, and whose pods the queue takes.',

@@ -1,4 +1,4 @@
-import { Environment, type ParseResult } from '@marcbachmann/cel-js';
+import { Environment, Optional, type ParseResult } from '@marcbachmann/cel-js';
 import { isFields } from '#sandbox/api-server/wire/object.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { compareQuantities, type Quantity } from '#shared/domain/quantity/quantity.ts';
@@ -52,6 +52,11 @@ export function celValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(celValue);
   if (!isFields(value)) return value ?? null;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, celValue(item)]));
+}
+
+/** An optional value as `optional.of` and `optional.none` make it. */
+export function optionalOf(value: unknown): unknown {
+  return value === undefined ? Optional.none() : Optional.of(value);
 }
 
 /** A quantity in an expression. */

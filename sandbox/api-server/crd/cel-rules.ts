@@ -1,4 +1,4 @@
-import { celValue, compileExpression, type Expression } from '#sandbox/api-server/cel/expression.ts';
+import { celValue, compileExpression, type Expression, optionalOf } from '#sandbox/api-server/cel/expression.ts';
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { fieldsAt, isFields, listAt, textAt, type Fields } from '#sandbox/api-server/wire/object.ts';
 
@@ -11,6 +11,8 @@ export interface CelRule {
   readonly messageExpression: string;
   readonly fieldPath: string;
   readonly reason: string;
+  /** `oldSelf` is an optional value, without one for a new object. */
+  readonly optionalOldSelf: boolean;
 }
 
 /** The rules of one node of a schema. */
@@ -21,6 +23,7 @@ export function celRulesOf(schema: Fields): CelRule[] {
     messageExpression: textAt(rule, 'messageExpression'),
     fieldPath: textAt(rule, 'fieldPath'),
     reason: textAt(rule, 'reason'),
+    optionalOldSelf: rule['optionalOldSelf'] === true,
   }));
 }
 
@@ -42,9 +45,10 @@ function ownRules(schema: Fields): RuleCheck | undefined {
   return (value, old, path) => {
     const self = celValue(escapeProperties(value, schema));
     const oldSelf = old === undefined ? undefined : celValue(escapeProperties(old, schema));
-    return rules.flatMap((rule) =>
-      rule.needsOld && oldSelf === undefined ? [] : broken(rule, { self, oldSelf }, path),
-    );
+    return rules.flatMap((rule) => {
+      if (rule.source.optionalOldSelf) return broken(rule, { self, oldSelf: optionalOf(oldSelf) }, path);
+      return rule.needsOld && oldSelf === undefined ? [] : broken(rule, { self, oldSelf }, path);
+    });
   };
 }
 

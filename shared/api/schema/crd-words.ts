@@ -8,6 +8,7 @@ export interface CrdWords {
   readonly type?: string;
   readonly format?: string;
   readonly minimum?: number;
+  readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
@@ -34,6 +35,8 @@ export interface CrdRule {
   readonly rule: string;
   readonly message: string;
   readonly fieldPath?: string;
+  /** The rule holds for new objects too; `oldSelf` is then an optional value. */
+  readonly optionalOldSelf?: true;
 }
 
 /** These words by schema. */
