@@ -1,5 +1,6 @@
 import { decodeEvictedPods } from '#shared/api/disruption.ts';
-import { decodeReschedulingPolicy, decodeStoppedOwners } from '#shared/api/rescheduling-policy.ts';
+import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
+import { decodeStoppedOwners } from '#shared/api/rescheduling-status.ts';
 import { finish } from '#shared/domain/base/steps.ts';
 import { ownerOf, type Pod } from '#shared/domain/pod/pod.ts';
 import { limitsIn } from '#shared/domain/rescheduling/limit-room.ts';

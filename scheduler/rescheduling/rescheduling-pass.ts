@@ -4,7 +4,7 @@ import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
 import { MOVES_PER_MINUTE, runPass } from '#shared/domain/rescheduling/run-pass.ts';
 import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
 import { evictedPod, statusOf } from '#shared/domain/rescheduling/status.ts';
-import { encodeReschedulingStatus } from '#shared/api/rescheduling-policy.ts';
+import { encodeReschedulingStatus } from '#shared/api/rescheduling-status.ts';
 import { ownerText } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { moveRules } from '#shared/kube/annotations/annotations.ts';

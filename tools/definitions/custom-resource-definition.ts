@@ -46,33 +46,44 @@ function objectSchema(schema: z.ZodObject): object {
   };
 }
 
-type JsonSchema = Record<string, unknown>;
+type JsonSchema = Readonly<Record<string, unknown>> & {
+  readonly type?: string;
+  readonly additionalProperties?: JsonSchema;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly defaultValue?: unknown;
+  readonly isRequired?: boolean;
+};
 
 /** The schema of an object as the API server takes it; its integers are unbounded unless it says otherwise. */
 export function structuralSchema(schema: z.ZodObject) {
   const json = z.toJSONSchema(schema, { io: 'input', reused: 'inline', unrepresentable: 'any', metadata: CRD_WORDS });
-  return withoutForeignWords(json) as JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
+  return structural(json as JsonSchema) as JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
 }
 
 /** Bounds of the types themselves. */
 const UNBOUNDED: readonly unknown[] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, -(2 ** 31), 2 ** 31 - 1];
 const FOREIGN = ['$schema', 'propertyNames', 'defaultValue', 'isRequired'];
+const EITHER = { anyOf: [{ type: 'integer' }, { type: 'string' }] };
 
-function withoutForeignWords(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutForeignWords);
-  if (typeof value !== 'object' || value === null) return value;
-  const { defaultValue, required = [], properties = {} } = value as JsonSchema & { readonly required?: string[] };
-  const more = Object.entries(properties as object).filter(([, each]) => (each as JsonSchema)['isRequired'] === true);
-  const needed = [...required, ...more.map(([key]) => key)];
-  const words = Object.entries(value).filter(
+function structural(json: JsonSchema): JsonSchema {
+  const words = Object.entries(json).filter(
     ([key, each]) => !FOREIGN.includes(key) && !(['minimum', 'maximum'].includes(key) && UNBOUNDED.includes(each)),
   );
+  const { defaultValue, required = [], properties = {} } = json;
+  const also = Object.keys(properties).filter((key) => properties[key]?.isRequired === true);
   return {
-    ...Object.fromEntries(words.map(([key, each]) => [key, withoutForeignWords(each)])),
-    ...(needed.length > 0 && { required: needed }),
+    ...Object.fromEntries(words.map(([key, each]) => [key, INNER[key]?.(each as never) ?? each])),
+    ...(required.length + also.length > 0 && { required: [...required, ...also] }),
     ...(defaultValue !== undefined && { default: defaultValue }),
-    ...('x-kubernetes-int-or-string' in value && EITHER),
+    ...(json['x-kubernetes-int-or-string'] === true && EITHER),
   };
 }
 
-const EITHER = { anyOf: [{ type: 'integer' }, { type: 'string' }] };
+/** The words below which there are schemas again. */
+const INNER: Readonly<Record<string, ((value: never) => unknown) | undefined>> = {
+  items: structural,
+  additionalProperties: structural,
+  properties: (fields: Readonly<Record<string, JsonSchema>>) =>
+    Object.fromEntries(Object.entries(fields).map(([key, each]) => [key, structural(each)])),
+};

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { RESCHEDULING_POLICY_DEFINITION } from '#shared/api/rescheduling-policy-definition.ts';
 import type { KindDefinition } from '#shared/api/schema/kind-definition.ts';
 import { DISRUPTION_LIMIT_DEFINITION } from '#shared/api/disruption-limit-definition.ts';
 import { DISRUPTION_POLICY_DEFINITION } from '#shared/api/disruption-policy-definition.ts';
@@ -14,6 +15,7 @@ const KINDS: readonly KindDefinition[] = [
   PRIORITY_POLICY_DEFINITION,
   PRIORITY_QUOTA_DEFINITION,
   QUEUE_DEFINITION,
+  RESCHEDULING_POLICY_DEFINITION,
 ];
 
 /** deploy/crds. */

@@ -6,6 +6,7 @@ import { readSelector } from '#shared/kube/decode/decode-objects.ts';
 import {
   decodeObject,
   readAmounts,
+  readBoolean,
   readText,
   readTexts,
   refuseField,
@@ -72,6 +73,11 @@ export function text(description: string | undefined, words: CrdWords = {}) {
 export function requiredText(mistake: string, words: CrdWords) {
   const read = (object: WireObject, key: string): string => readText(object, key) ?? refuseField(key, mistake);
   return requiredField({ read, write: same }, { type: 'string', ...words });
+}
+
+/** True or false; absent is false. */
+export function flag(description: string) {
+  return field({ read: readBoolean, write: same }, { type: 'boolean', description });
 }
 
 /** Texts; none if absent. */

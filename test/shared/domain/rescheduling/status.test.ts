@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { decodeEvictedPods } from '#shared/api/disruption.ts';
-import { encodeReschedulingStatus } from '#shared/api/rescheduling-policy.ts';
+import { encodeReschedulingStatus } from '#shared/api/rescheduling-status.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import { evictedPod, statusOf } from '#shared/domain/rescheduling/status.ts';
 import { buildNode } from '#test/build/cluster.ts';
