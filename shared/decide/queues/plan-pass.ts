@@ -19,6 +19,7 @@ import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import type { BelievedNodes } from './believed-nodes.ts';
 import { podCounter } from './counted-pods.ts';
+import type { KeptPlace, PlacesInPass } from './kept-places.ts';
 import { type NodeRoom, type NodeRoomInput, readNodeRoom } from './node-room.ts';
 import { type ReturnedShare, type Standing, UnplacedPods } from './unplaced-pods.ts';
 import { chargedQueue, type FindQueue, noteWanted, queueFinder, untracked } from './queue-finder.ts';
@@ -72,7 +73,7 @@ export interface HomelessPod {
 export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
   readonly pods: Pick<
     QueuedPods,
-    'open' | 'placed' | 'outside' | 'amountsOf' | 'lost' | 'get' | 'ending' | 'values' | 'claimOf'
+    'open' | 'placed' | 'outside' | 'amountsOf' | 'lost' | 'get' | 'ending' | 'values' | 'claimOf' | 'places'
   >;
   readonly now: Instant;
   /** How far nodes are believed, across passes; without it they are. */
@@ -123,7 +124,7 @@ export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
     ...{ shares: preprocessed.shares, used: preprocessed.used, overused: preprocessed.overused },
     ...{
       ...preempted,
-      letIn: [...letIn, ...rollouts.letIn],
+      letIn: [...sorted.replacing, ...letIn, ...rollouts.letIn],
       held,
       heldRollouts: rollouts.kept,
       occupied: new Set(snapshot.requested.keys()),
@@ -154,6 +155,9 @@ function passSnapshot(input: QueuePassInput, sorted: SortedPods, room: NodeRoom)
 
 class SortedPods {
   readonly waiting: WaitingPod[] = [];
+  /** The pods that take the place of one that was deleted. */
+  readonly replacing: WaitingPod[] = [];
+  readonly places: PlacesInPass;
   readonly released: QueuedPod[] = [];
   readonly homeless: HomelessPod[] = [];
   readonly wantedQueues = new Map<string, ChildOf>();
@@ -173,6 +177,7 @@ class SortedPods {
 
   constructor(input: QueuePassInput, { capped }: NodeRoom) {
     this.capped = capped;
+    this.places = input.pods.places.inPass(input.now);
     this.counted = podCounter(input.directory.tree);
     const find = queueFinder(input, () => void (this.#work += PODS_PER_SEARCH));
     this.find = noteWanted(find, this.wantedQueues);
@@ -202,6 +207,7 @@ function* sortPods(input: QueuePassInput, open: readonly QueuedPod[], room: Node
     else if (!isManaged(snapshot.namespaces.get(pod.namespace))) sorted.released.push(pod);
     else queue(sorted, pod, isTurn(pod));
   }
+  for (const place of sorted.places.left()) hold(sorted, chargedQueue(place, sorted.find), place.requests);
   return sorted;
 }
 
@@ -252,7 +258,16 @@ function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {
     return;
   }
   const waits = pod.asWaiting(found.name);
-  wait(sorted, goesFirst ? { ...waits, goesFirst } : waits);
+  const isOfQueue = (place: KeptPlace): boolean => chargedQueue(place, find) === found.name;
+  if (sorted.places.take(pod, isOfQueue)) {
+    sorted.replacing.push(waits);
+    hold(sorted, found.name, pod.requests);
+  } else wait(sorted, goesFirst ? { ...waits, goesFirst } : waits);
+}
+
+/** Counts what has no node yet. */
+function hold({ admitted, requested, counted }: SortedPods, queueName: string, requests: QueueAmounts): void {
+  for (const sums of [admitted, requested]) sums.add(queueName, counted(requests));
 }
 
 function wait({ waiting, requested, counted }: SortedPods, pod: WaitingPod): void {

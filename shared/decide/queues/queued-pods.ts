@@ -11,6 +11,7 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { type ForgedMark, ForgedMarks, type IsGuarded } from './forged-marks.ts';
 import { firstEqual, PodAmounts, type TemplateOf, type WatchedPod } from './queue-charges.ts';
+import { KeptPlaces } from './kept-places.ts';
 import { LostPods } from './lost-pods.ts';
 import { isWaiting, keepPod, type KeptPod, type QueuedPod } from './queued-pod.ts';
 
@@ -45,6 +46,8 @@ export class QueuedPods {
   readonly #templateOf: TemplateOf;
   /** What owners have lost, for the order in which their pods go in. */
   readonly lost = new LostPods();
+  /** What deleted pods leave to those that replace them. */
+  readonly places = new KeptPlaces();
   readonly #amounts: PodAmounts;
   readonly #admitted = new Map<string, Admitted>();
   readonly #texts = new Map<string, string>();
@@ -132,6 +135,8 @@ export class QueuedPods {
 
   /** A pod is gone or has ended. It may leave room for others also where it stood in no queue (S0-25). */
   gone(uid: string): void {
+    const [pod, ending] = [this.#pods.get(uid), this.#ending.get(uid)];
+    if (pod !== undefined && ending !== undefined) this.places.leave(ending, pod, this.#clock.now());
     this.#forged.gone(uid);
     this.#forget(uid);
     this.#changes += 1;
@@ -141,6 +146,7 @@ export class QueuedPods {
   letIn(uid: string, admitted: Admitted): void {
     const pod = this.#pods.get(uid);
     if (pod === undefined) return;
+    this.places.enter(pod.owner);
     this.#letIn.set(uid, admitted);
     this.#put(this.#asLetIn(pod));
   }
