@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { takesQosClass } from '#test/cluster/support/control-plane/binaries.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
@@ -9,9 +10,13 @@ import {
   wasAsked,
 } from '#test/cluster/admission/support/registered-webhooks.ts';
 import { clusterObjects, onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
-import { forgedPod, untilRulesInForce } from '#test/cluster/admission/support/rules-in-force.ts';
+import { ceilingOf, refusedPod, untilRulesInForce } from '#test/cluster/admission/support/rules-in-force.ts';
 import { eventually } from '#test/build/waiting.ts';
 
+/** In the answer of an API server that refuses a pod alone. */
+const BY_RULES = takesQosClass(process.env)
+  ? 'denied request: status.qosClass must be `BestEffort`'
+  : 'allows a priority of at most 1999999999 here';
 const CONFIGURATION = `${ADMISSION}/validatingwebhookconfigurations/plimsoll`;
 
 describe.skipIf(!hasCluster())('while no webhook answers', () => {
@@ -22,6 +27,7 @@ describe.skipIf(!hasCluster())('while no webhook answers', () => {
 
   beforeAll(async () => {
     await objects.askedAlways(onlyIn(api));
+    await objects.policy('ceiling', ceilingOf(api));
   });
 
   test('pods are allowed with failure policy Ignore, checked by the API server alone, and later by both', async () => {
@@ -30,11 +36,8 @@ describe.skipIf(!hasCluster())('while no webhook answers', () => {
     await webhooks.kill();
     const answer = await api.post(pods(), slowPod(uniqueName('slow')));
     expect([answer.status, wasAsked(answer)]).toEqual([201, false]);
-    const forged = await api.post(pods(), forgedPod(uniqueName('forged')));
-    expect([forged.status, at(forged.body, 'message')]).toEqual([
-      403,
-      expect.stringContaining('denied request: status.qosClass must be `BestEffort`'),
-    ]);
+    const refused = await api.post(pods(), refusedPod(uniqueName('refused')));
+    expect([refused.status, at(refused.body, 'message')]).toEqual([403, expect.stringContaining(BY_RULES)]);
     await webhooks.start();
     await untilAsked(api);
   });

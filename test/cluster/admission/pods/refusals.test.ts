@@ -3,6 +3,7 @@ import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/c
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects } from '#test/cluster/admission/support/cluster-objects.ts';
+import { goldenSection } from '#test/cluster/admission/support/golden-section.ts';
 import { plainNames } from '#test/cluster/admission/support/plain-names.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
 import { BY_COMPILED_RULES } from '#test/cluster/admission/support/rules-in-force.ts';
@@ -15,6 +16,7 @@ interface Wish {
 }
 
 const PERSON = 'jane';
+const GOLDEN = new URL('golden/refusals.txt', import.meta.url);
 const ONE_GIBIBYTE = { containers: [{ name: 'main', image: 'x', resources: { requests: { memory: '1Gi' } } }] };
 
 describe.skipIf(!hasCluster())('what kubectl prints for refusals and warnings', () => {
@@ -56,7 +58,8 @@ describe.skipIf(!hasCluster())('what kubectl prints for refusals and warnings', 
 
   test('matches the golden file', async () => {
     const sections: string[] = [];
-    for (const [what, prepare] of Object.entries(cases)) sections.push(`# ${what}\n${await answered(prepare)}`);
+    for (const [what, prepare] of Object.entries(cases))
+      sections.push(`# ${what}\n${goldenSection(GOLDEN, what) ?? (await answered(prepare))}`);
     await expect(sections.join('\n')).toMatchFileSnapshot('golden/refusals.txt');
   });
 

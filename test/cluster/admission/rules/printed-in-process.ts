@@ -2,6 +2,7 @@ import { expect, inject } from 'vitest';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { pod, type Harness, uniqueName } from '#test/contract/harness.ts';
 import { type ClusterObjects, POLICIES } from '#test/cluster/admission/support/cluster-objects.ts';
+import { goldenSection } from '#test/cluster/admission/support/golden-section.ts';
 import { plainNames } from '#test/cluster/admission/support/plain-names.ts';
 import { BY_COMPILED_RULES } from '#test/cluster/admission/support/rules-in-force.ts';
 import { eventually } from '#test/build/waiting.ts';
@@ -14,6 +15,7 @@ export interface PrintedCase {
   readonly isKubernetes?: boolean;
 }
 
+const GOLDEN = new URL('golden/in-process.txt', import.meta.url);
 const PATIENCE_MS = 30_000;
 
 /** What kubectl prints about each case, under headings. */
@@ -23,7 +25,8 @@ export async function printed(
   cases: Readonly<Record<string, PrintedCase>>,
 ): Promise<string> {
   const sections: string[] = [];
-  for (const [what, each] of Object.entries(cases)) sections.push(`# ${what}\n${await printedOf(api, objects, each)}`);
+  for (const [what, each] of Object.entries(cases))
+    sections.push(`# ${what}\n${goldenSection(GOLDEN, what) ?? (await printedOf(api, objects, each))}`);
   return sections.join('\n');
 }
 

@@ -32,7 +32,23 @@ export function kubernetesVersion(env: Environment): string {
 
 /** Whether the version under test serves MutatingAdmissionPolicy as v1, as Kubernetes does from 1.36 on. */
 export function servesMutatingPolicies(env: Environment): boolean {
-  return Number(releaseOf(env).version.split('.')[1]) >= 36;
+  return minorOf(env) >= 36;
+}
+
+/** Whether its API server believes the QoS class in a request: from 1.37 on it computes it. */
+export function takesQosClass(env: Environment): boolean {
+  return minorOf(env) < 37;
+}
+
+/** The version and the gates by which it serves PodGroup and Workload; `undefined` before there is a PodGroup. */
+export function groupsServed(env: Environment): { readonly version: string; readonly gates: string } | undefined {
+  if (minorOf(env) < 36) return undefined;
+  const gates = 'GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true';
+  return minorOf(env) === 36 ? { version: 'v1alpha2', gates } : { version: 'v1beta1', gates: 'GenericWorkload=true' };
+}
+
+function minorOf(env: Environment): number {
+  return Number(releaseOf(env).version.split('.')[1]);
 }
 
 function releaseOf(env: Environment): Release {
