@@ -81,7 +81,8 @@ export function comparePods({ source, reported, history, toleranceBytes, onClock
   let compared = 0;
   const differing = new Map<string, DoubtfulPod>();
   for (const { uid, memory } of reported) {
-    if (memory?.at === undefined || memory.workingSetBytes === undefined) continue;
+    // A pod of a virtual machine has 0 bytes in its cgroup: that is no figure to compare.
+    if (memory?.at === undefined || memory.workingSetBytes === undefined || memory.workingSetBytes === 0) continue;
     const at = onClock(memory.at);
     const range = history.range(uid, at, at + TIME_RESOLUTION_MS);
     if (range === undefined) continue;

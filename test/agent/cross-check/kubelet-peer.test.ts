@@ -102,6 +102,11 @@ describe('kubeletPeer', () => {
     });
   });
 
+  test('0 bytes of a pod are no figure, and contradict none', async () => {
+    const { pods } = await ask(305, [{ name: 'vm', mebibytes: 0 }], { vm: steady(300) });
+    expect(pods).toEqual({ compared: 0, differing: new Map() });
+  });
+
   test.each<[string, availableMiB: number, totalMiB: number, kind: string]>([
     ['counts huge pages as available where the agent does not', 505, 1200, 'agrees'],
     ['leaves out huge pages where the agent counts them', 105, 800, 'agrees'],
