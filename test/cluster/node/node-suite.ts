@@ -1,6 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { ANNOTATION_CONFIRMED_GENERATION } from '#shared/kube/api-names.ts';
 import { forwardPort } from '#cli/dashboard/forward-port.ts';
 import { loadKubeconfig } from '#shared/kube/client/kubeconfig-connection.ts';
 import { at, textAt } from '#test/contract/harness.ts';
@@ -20,6 +19,7 @@ import { NODE_NAME } from './node-place.ts';
 import { WORKLOAD_IMAGE } from './image/workload-image.ts';
 import type { NodeUnderTest, RunningNode } from './node-under-test.ts';
 import { askKubelet } from './ask-kubelet.ts';
+import { applyPolicy, evictedEvents } from './evicting-policy.ts';
 import { makePod, podPath, type Workload } from './make-pod.ts';
 import { KEPT, makeReplicas, STALLED, startRescheduler } from './moves-on-node.ts';
 import { type MoveScene, refusalTest, stallTest, usageTest } from './move-tests.ts';
@@ -235,63 +235,4 @@ function isFar(one = NaN, other = NaN): boolean {
 
 function evictionBelow(bytes: number): object {
   return { evictionHard: { 'memory.available': String(bytes) } };
-}
-
-/**
- * For every node: the pod that exceeds its request goes when a second has passed below the threshold. It may be met already
- * when it arrives, so it is confirmed.
- */
-async function applyPolicy(client: KubeClient, available: string): Promise<void> {
-  const generation = await writePolicy(client, available, {});
-  await writePolicy(client, available, { [ANNOTATION_CONFIRMED_GENERATION]: String(generation) });
-}
-
-/** Answers its generation. */
-async function writePolicy(client: KubeClient, available: string, annotations: object): Promise<unknown> {
-  const signal = 'memory.available';
-  const spec = {
-    mode: 'Enforce',
-    // What is left is asked of the kubelet; a machine with much cache has more by the other figure.
-    memoryFigure: 'Kubelet',
-    evictionSoft: { [signal]: available },
-    evictionSoftGracePeriod: { [signal]: '1s' },
-    evictionPressureTransitionPeriod: '10s',
-    protect: { withinRequest: true },
-  };
-  const path = `/apis/plimsoll.dev/v1alpha1/nodepressurepolicies/${NODE_NAME}`;
-  const metadata = { name: NODE_NAME, annotations };
-  const body = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressurePolicy', metadata, spec };
-  const query = { fieldManager: 'plimsoll-test', force: true };
-  const answer = await call(client, {
-    method: 'PATCH',
-    path,
-    query,
-    contentType: 'application/apply-patch+yaml',
-    body,
-  });
-  return at(answer, 'metadata.generation');
-}
-
-interface EvictionEvent {
-  readonly reporter: string;
-  readonly message: string;
-  readonly annotations: unknown;
-}
-
-/** Who said about a pod that it was evicted; there is at least one. */
-async function evictedEvents(client: KubeClient, name: string): Promise<readonly EvictionEvent[]> {
-  const query = { fieldSelector: `involvedObject.name=${name},reason=Evicted` };
-  const { items } = (await call(client, { path: '/api/v1/namespaces/default/events', query })) as {
-    readonly items: readonly {
-      readonly message: string;
-      readonly reportingComponent: string;
-      readonly metadata: { readonly annotations?: unknown };
-    }[];
-  };
-  expect(items).not.toEqual([]);
-  return items.map(({ message, reportingComponent: reporter, metadata: { annotations } }) => ({
-    reporter,
-    message,
-    annotations,
-  }));
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Cluster, startCluster } from '#test/cluster/support/control-plane/cluster.ts';
+import { type Cluster, type ProgramName, startCluster } from '#test/cluster/support/control-plane/cluster.ts';
 import { at } from '#test/contract/harness.ts';
 import { call } from '#test/cluster/node/kube-calls.ts';
 import { kubeletDropIns } from './kubelet-configuration.ts';
@@ -18,6 +18,8 @@ export interface NodeOfOurs extends RunningNode {
   readonly auditLog: string;
   /** Path of the group of all pods, below the root of every hierarchy. */
   readonly kubepods: string;
+  /** Kills a program of the control plane and starts it again. */
+  readonly restart: (name: ProgramName) => Promise<void>;
 }
 
 /** A cluster of its own with that node (start-node-cluster.ts). */
@@ -31,6 +33,10 @@ export async function startNodeOf(kind: NodeKind): Promise<NodeOfOurs> {
     auditLog: cluster.auditLog,
     kubepods,
     agentFlags: [`--path-kubepods=${kubepods}`, '--period-status-ms=20000'],
+    restart: async (name) => {
+      await cluster.stop(name);
+      await cluster.start(name);
+    },
     configureKubelet: (fragment) => configureKubelet(cluster, fragment),
     close: () => cluster.close(),
   };
