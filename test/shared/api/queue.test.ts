@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeQueue, encodeQueue } from '#shared/api/queue.ts';
+import { decodeQueue, encodeQueue, QUEUE_SPEC, QUEUE_TEMPLATE } from '#shared/api/queue.ts';
 import { valueOf } from '#test/build/value-of.ts';
 import { amounts, selector, word } from './generated-fields.ts';
 
@@ -43,6 +43,12 @@ describe('decodeQueue and encodeQueue', () => {
       }),
       { seed: 28, numRuns: 300 },
     );
+  });
+
+  test('the objects above have every field that a queue can have', () => {
+    expect(Object.keys(share).sort()).toEqual(Object.keys(QUEUE_TEMPLATE.shape).sort());
+    const others = ['parent', 'childTemplate', 'namespaceSelector', 'capacity'];
+    expect([...Object.keys(share), ...others].sort()).toEqual(Object.keys(QUEUE_SPEC.shape).sort());
   });
 
   test('a queue that says nothing has the weight 1 and selects no namespace', () => {
