@@ -7,6 +7,7 @@ import { getObject } from '#shared/kube/client/objects.ts';
 import type { FailureKind } from '#shared/kube/client/outcome.ts';
 import { ADMISSION_POLICIES, ADMISSION_POLICY_BINDINGS } from '#shared/kube/resource.ts';
 import type { SchedulerConfiguration } from './configuration.ts';
+import { reportRounds } from '#shared/runtime/fault-log.ts';
 import { type Backoff, repeat } from '#shared/runtime/repeat.ts';
 
 /** The API server needs so long at most until it applies a policy. */
@@ -48,10 +49,11 @@ export class MarkGuard {
       [this.#since, this.#isRead] = [since, true];
       first.resolve(undefined);
     };
+    const rounds = reportRounds(log, 'Policy that guards marks not read');
     const onError = (err: unknown, failures: number): void => {
-      if (failures === 3) log.warn({ err }, 'Policy that guards marks not read');
+      if (failures >= 3) rounds.onError(err);
     };
-    const timing = { periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, onError, clock };
+    const timing = { periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, ...rounds, onError, clock };
     void repeat({ ...timing, task }, signal).then(() => first.resolve(undefined));
     return first.promise;
   }

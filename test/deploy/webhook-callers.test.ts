@@ -48,6 +48,7 @@ interface Request {
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
+  readonly className?: string;
 }
 
 function attributesOf({
@@ -56,10 +57,12 @@ function attributesOf({
   subresource = '',
   namespace = 'team-a',
   annotations = {},
+  className: priorityClassName = 'low',
 }: Request) {
   const type = types.find(({ plural }) => plural === 'pods');
   if (type === undefined) throw new Error('pods are unknown');
-  const pod: KubeObject = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'web', namespace, annotations } };
+  const metadata = { name: 'web', namespace, annotations };
+  const pod = { kind: 'Pod', apiVersion: 'v1', metadata, spec: { priorityClassName } };
   const kind = subresource === 'eviction' ? { group: 'policy', version: 'v1', kind: 'Eviction' } : type;
   const attributes: Attributes = {
     operation,
@@ -153,6 +156,10 @@ const CASES: Record<string, { request: Request; asked: readonly string[] }> = {
   },
   'a deletion by a node where limits are enforced': {
     request: { user: NODE, operation: 'DELETE', labels: LIMITED },
+    asked: [],
+  },
+  'a preemption of a pod without a class': {
+    request: { user: SCHEDULER, operation: 'DELETE', className: '' },
     asked: [],
   },
   'a preemption': { request: { user: SCHEDULER, operation: 'DELETE' }, asked: ['deletions'] },

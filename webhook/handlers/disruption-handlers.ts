@@ -48,6 +48,9 @@ export function deletionHandler(sources: DisruptionSources): AdmissionHandler {
   };
 }
 
+/** The API server waits for two seconds, in which the request is read, too. */
+const LAST_RESORT_MS = 400;
+
 /** A pod that opted out yields to a DaemonSet's pod that has no other victims (S2-29). In doubt, it stays. */
 async function unlessLastResort(
   { client, classAnnotations, withinMs, clock }: DisruptionSources,
@@ -57,7 +60,7 @@ async function unlessLastResort(
   const optedOut = ({ annotations, spec }: Pod): boolean =>
     !ownerWishes(annotations, classAnnotations(spec.priorityClassName ?? '')).mayBePreempted;
   const ask = (signal: AbortSignal) => isLastResortPreemption(client, { victim: disruption.pod, optedOut, signal });
-  const isLast = await withDeadline(ask, withinMs, clock, NOT_ABORTED).catch(() => false);
+  const isLast = await withDeadline(ask, Math.min(withinMs, LAST_RESORT_MS), clock, NOT_ABORTED).catch(() => false);
   return isLast ? decideDisruption({ ...disruption, wishes: { ...disruption.wishes, mayBePreempted: true } }) : refusal;
 }
 

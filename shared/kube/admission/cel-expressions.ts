@@ -68,6 +68,20 @@ export const DEFAULT_OR_DELETION = condition(
     "(request.operation == 'UPDATE' && has(oldObject.globalDefault) && oldObject.globalDefault)",
 );
 
+/** A scheduler's victim is exempt by its priority class, or not at all; one that terminates already has been asked about. */
+export const MAY_BE_EXEMPT = condition(
+  'may-be-exempt',
+  `!(request.userInfo.username in ${celList(SCHEDULERS)}) || ` +
+    "(oldObject.spec.?priorityClassName.orValue('') != '' && !has(oldObject.metadata.deletionTimestamp))",
+);
+
+/** The deletion of a pod that has ended, terminates already or has not run disrupts nothing. */
+export const DISRUPTS = condition(
+  'disrupts',
+  '!has(oldObject.metadata.deletionTimestamp) && ' +
+    "!(oldObject.?status.phase.orValue('') in ['Pending', 'Succeeded', 'Failed'])",
+);
+
 /** Requests by one of these users. */
 export function byOneOf(users: readonly string[]): MatchCondition {
   return condition('by-a-gated-caller', `request.userInfo.username in ${celList(users)}`);

@@ -4,6 +4,8 @@ import {
   byOneOf,
   condition,
   DEFAULT_OR_DELETION,
+  DISRUPTS,
+  MAY_BE_EXEMPT,
   type MatchCondition,
   NOT_A_CONTROLLER,
   NOT_A_NODE,
@@ -60,7 +62,11 @@ interface WebhookEntry {
 const TIMEOUT_SECONDS = 5;
 /** For entries without whose answer a request is refused; the Kubernetes default. */
 const DECIDING_TIMEOUT_SECONDS = 10;
-/** Entries that can do without an answer wait no longer than this. */
+/** For removals that go on without an answer: preemption waits for each victim, and a collection for each of its pods. */
+const REMOVAL_TIMEOUT_SECONDS = 2;
+/** Nothing is refused there; the record of removed pods counts what has no answer. */
+const COUNTING_TIMEOUT_SECONDS = 1;
+/** Entries that decide and can do without an answer wait no longer than this. */
 export const SHORTEST_TIMEOUT_SECONDS = Math.min(TIMEOUT_SECONDS, DECIDING_TIMEOUT_SECONDS);
 
 export const CREATED_PODS = rule('', ['pods'], ['CREATE']);
@@ -174,9 +180,11 @@ function entryOfClasses(shared: SharedParts): WebhookEntry {
 }
 
 function entriesOfRemovals(shared: SharedParts, others: readonly string[]): readonly WebhookEntry[] {
+  const isNeeded = shared.failurePolicy === 'Fail';
+  const removal = { ...shared, timeoutSeconds: isNeeded ? TIMEOUT_SECONDS : REMOVAL_TIMEOUT_SECONDS };
   return [
     {
-      ...shared,
+      ...removal,
       name: WEBHOOK_ENTRIES.evictions,
       path: WEBHOOK_PATHS.evictions,
       rules: [EVICTIONS],
@@ -193,11 +201,11 @@ function entriesOfRemovals(shared: SharedParts, others: readonly string[]): read
       matchConditions: [OURSELVES],
     },
     {
-      ...shared,
+      ...removal,
       name: WEBHOOK_ENTRIES.deletions,
       path: WEBHOOK_PATHS.deletions,
       rules: [rule('', ['pods'], ['DELETE'])],
-      matchConditions: [byOneOf([...others, ...OWN_ACCOUNTS])],
+      matchConditions: [byOneOf([...others, ...OWN_ACCOUNTS]), MAY_BE_EXEMPT],
     },
     ...entriesOfLimits(shared),
   ];
@@ -225,7 +233,8 @@ function entriesOfLimits(shared: SharedParts): readonly WebhookEntry[] {
       rules: [rule('', ['pods'], ['DELETE'])],
       // A deletion is never refused; the record of removed pods counts those that the webhook did not see.
       failurePolicy: 'Ignore',
-      matchConditions: [NOT_A_NODE],
+      timeoutSeconds: COUNTING_TIMEOUT_SECONDS,
+      matchConditions: [NOT_A_NODE, DISRUPTS],
     },
   ];
 }
