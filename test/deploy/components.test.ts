@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { at } from '#test/contract/harness.ts';
+import { buildFolder } from '#tools/manifests/kustomize/build-folder.ts';
+import type { Manifest } from '#tools/manifests/manifest.ts';
 
 const DEPLOY = 'deploy/';
 
@@ -41,6 +44,17 @@ function droppedLabels(endpoint: object): readonly unknown[] {
 }
 
 describe('components', () => {
+  test('taken away from what has all of them, leave deploy/base as it is', () => {
+    const nameOf = (object: Manifest) => `${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name}`;
+    const everything = buildFolder(`${DEPLOY}overlays/everything`);
+    const components = at(readAll('overlays/everything/kustomization.yaml')[0], 'components') as readonly string[];
+    expect(components.length).toBeGreaterThan(8);
+    const taken = components.flatMap((path) => buildFolder(join(DEPLOY, 'overlays/everything', path)).map(nameOf));
+    expect(taken.length).toBe(new Set(taken).size);
+    const left = everything.filter((object) => !taken.includes(nameOf(object)));
+    expect(left).toEqual(buildFolder(`${DEPLOY}base`));
+  });
+
   test('pod-monitors scrape every pod once, on a port that it has', () => {
     const scraped = readAll('components/pod-monitors/pod-monitors.yaml').flatMap((monitor) => {
       const [endpoint] = at(monitor, 'spec.podMetricsEndpoints') as readonly { readonly port: string }[];

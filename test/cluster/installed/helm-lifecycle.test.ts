@@ -16,6 +16,12 @@ import { runKubectl } from './support/run-kubectl.ts';
 
 const CHART = `${writtenManifests()}chart/`;
 const RELEASE = ['plimsoll', '--namespace', 'plimsoll-system'];
+const PARTS = [
+  ...['nodeController', 'controlPlaneExtender', 'disruptions', 'queues', 'rescheduling', 'dashboard'],
+  ...['flowSchema', 'networkPolicies'],
+];
+/** By controllers, and by helm for each revision. */
+const MADE_BY_OTHERS = /^(?:pod\/|replicaset|controllerrevision|endpoint|secret\/sh\.helm)/;
 const WITHIN_MS = 240_000;
 
 const why = whyNoOwnCluster(process.env) ?? whyNoHelm(process.env);
@@ -23,6 +29,8 @@ const why = whyNoOwnCluster(process.env) ?? whyNoHelm(process.env);
 describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with helm${why ?? ''}`, () => {
   const own = ownCluster();
   let creates: PodCreates;
+  /** What there is with every part off. */
+  let base: readonly string[] = [];
   const kubectl = (...args: readonly string[]) => runKubectl(own().cluster.kubeconfig, args);
 
   beforeAll(() => {
@@ -38,6 +46,9 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with he
     expect(answer).toMatchObject({ status: 0 });
   }
 
+  const objects = async (): Promise<readonly string[]> =>
+    (await remainsOf(own().cluster.kubeconfig)).others.filter((name) => !MADE_BY_OTHERS.test(name));
+
   test('installed, it reports and says what to do next', { timeout: WITHIN_MS }, async () => {
     await run('install', CHART, '--create-namespace');
     const daemonSet: unknown = JSON.parse(
@@ -50,6 +61,7 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with he
     expect(policies.includes('/defaults.plimsoll.dev')).toBe(servesMutatingPolicies(process.env));
     const notes = await helm(['get', 'notes', ...RELEASE, '--kubeconfig', own().cluster.kubeconfig]);
     expect(notes.stdout).toContain('evict no pod until a NodePressurePolicy says Enforce');
+    base = await objects();
   });
 
   test('upgraded, it keeps what the webhook wrote', { timeout: WITHIN_MS }, async () => {
@@ -73,6 +85,14 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with he
     expect(at(pod, 'containers.0.command')).toContain('--max-old-space-size=784');
     expect(pod).toMatchObject({ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' });
     expect(at(webhook, 'metadata.labels')).toMatchObject({ team: 'platform' });
+    await creates.expectNoneRefused();
+  });
+
+  test('with every part on and off again, nothing of a part stays', { timeout: WITHIN_MS }, async () => {
+    await run('upgrade', CHART, '--reset-values', ...PARTS.flatMap((part) => ['--set', `${part}.enabled=true`]));
+    expect((await objects()).length).toBeGreaterThan(base.length + 60);
+    await run('upgrade', CHART, '--reset-values');
+    expect(await objects()).toEqual(base);
     await creates.expectNoneRefused();
   });
 
