@@ -24,9 +24,22 @@ export interface IsGuarded {
 
 const ALWAYS: IsGuarded = () => true;
 
+/** A mark that counts for nothing so far. */
+export interface OpenClaim {
+  readonly queue: string;
+  /** The guard was read later, and is older than the pod. */
+  readonly isProven: boolean;
+}
+
+interface Readable {
+  readonly uid: string;
+  readonly createdAt: Instant;
+}
+
 /** A mark on a pod that is older than the guard. */
 interface Claim {
   readonly mark: Admitted;
+  readonly createdAt: Instant;
   isOwn: boolean;
 }
 
@@ -55,25 +68,28 @@ export class ForgedMarks {
     }
     if (isMirror(metadata) || isUnmanaged(namespaces.get(namespace))) this.#note({ uid, namespace, name, seenAt: now });
     if (this.#forged.has(uid)) return undefined;
-    return this.#isGuarded(timeOf(creationTimestamp)) ? mark : this.#claimed(uid, mark);
+    const createdAt = timeOf(creationTimestamp);
+    return this.#isGuarded(createdAt) ? mark : this.#claimed({ uid, createdAt }, mark);
   }
 
   /** What the mark of a pod says that is older than the guard, as long as it counts for nothing. */
-  claimOf(uid: string): Admitted | undefined {
+  claimOf(uid: string): OpenClaim | undefined {
     const claim = this.#claims.get(uid);
-    return claim?.isOwn === false ? claim.mark : undefined;
+    if (claim?.isOwn !== false) return undefined;
+    return { queue: claim.mark.queue, isProven: this.#isGuarded(claim.createdAt) };
   }
 
-  /** The claim names the queue that the pod stands in. */
+  /** The claim names the queue that the pod stands in, or is proven by now. */
   acceptClaim(uid: string): Admitted | undefined {
     const claim = this.#claims.get(uid);
     if (claim !== undefined) claim.isOwn = true;
     return claim?.mark;
   }
 
-  /** The claim names the queue of others. */
-  refuseClaim(pod: ForgedMark): void {
-    this.#note(pod);
+  /** The claim names the queue of others. As long as no guard is known it stays: the guard may only not be readable yet. */
+  refuseClaim(pod: Omit<ForgedMark, 'seenAt'>, now: Instant): void {
+    // At once: whatever labels are still to be seen, they make it no claim to its own queue.
+    if (this.#isGuarded(now)) this.#note({ ...pod, seenAt: 0 });
   }
 
   gone(uid: string): void {
@@ -93,10 +109,10 @@ export class ForgedMarks {
   }
 
   /** It lets no rollout grow. */
-  #claimed(uid: string, { queue, application, mayPreempt, mayBePreempted, decision, at }: Admitted) {
+  #claimed({ uid, createdAt }: Readable, { queue, application, mayPreempt, mayBePreempted, decision, at }: Admitted) {
     const mark = { queue, application, mayPreempt, mayBePreempted, decision, at };
     const isOwn = this.#claims.get(uid)?.isOwn === true;
-    this.#claims.set(uid, { mark, isOwn });
+    this.#claims.set(uid, { mark, createdAt, isOwn });
     return isOwn ? mark : undefined;
   }
 }

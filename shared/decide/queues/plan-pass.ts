@@ -1,4 +1,3 @@
-import type { Admitted } from '#shared/api/admitted.ts';
 import type { QueueDirectory } from '#shared/domain/queue/find-queue.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
@@ -19,6 +18,7 @@ import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import type { BelievedNodes } from './believed-nodes.ts';
 import { podCounter } from './counted-pods.ts';
+import type { OpenClaim } from './forged-marks.ts';
 import type { KeptPlace, PlacesInPass } from './kept-places.ts';
 import { type NodeRoom, type NodeRoomInput, readNodeRoom } from './node-room.ts';
 import { type ReturnedShare, type Standing, UnplacedPods } from './unplaced-pods.ts';
@@ -215,11 +215,11 @@ function* sortPods(input: QueuePassInput, open: readonly QueuedPod[], room: Node
  * A pod that was let in, or that never had the gate, takes room of its queue until it has ended, or until it has found no
  * node for too long.
  */
-function charge(sorted: SortedPods, pod: QueuedPod, claim: Admitted | undefined): void {
+function charge(sorted: SortedPods, pod: QueuedPod, claim: OpenClaim | undefined): void {
   const { admitted, used, requested, unplaced, find, capped } = sorted;
   if (pod.admitted !== undefined && !pod.isBound) unplaced.push(pod);
   const name = chargedQueue(pod, find);
-  if (claim !== undefined) judgeClaim(sorted, pod, { claimed: claim.queue, name });
+  if (claim !== undefined) judgeClaim(sorted, pod, { claim, name });
   const standing = sorted.standingOf(pod);
   if (standing.kind === 'Returned') {
     sorted.returned.push({ pod, queue: name, because: standing.because });
@@ -234,12 +234,8 @@ function charge(sorted: SortedPods, pod: QueuedPod, claim: Admitted | undefined)
 }
 
 /** A queue that is missing may come back. */
-function judgeClaim(
-  { claims }: SortedPods,
-  pod: QueuedPod,
-  { claimed, name }: Readonly<Record<'claimed' | 'name', string>>,
-) {
-  if (claimed === name) claims.own.push(pod);
+function judgeClaim({ claims }: SortedPods, pod: QueuedPod, { claim, name }: { claim: OpenClaim; name: string }): void {
+  if (claim.isProven || claim.queue === name) claims.own.push(pod);
   else if (name !== ROOT_QUEUE) claims.others.push(pod);
 }
 

@@ -9,7 +9,7 @@ import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
 import { foreignGates, isManaged, otherGates } from '#shared/kube/annotations/annotations.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { type ForgedMark, ForgedMarks, type IsGuarded } from './forged-marks.ts';
+import { type ForgedMark, ForgedMarks, type IsGuarded, type OpenClaim } from './forged-marks.ts';
 import { firstEqual, PodAmounts, type TemplateOf, type WatchedPod } from './queue-charges.ts';
 import { KeptPlaces } from './kept-places.ts';
 import { LostPods } from './lost-pods.ts';
@@ -94,7 +94,7 @@ export class QueuedPods {
   }
 
   /** What the mark of a pod says that somebody else may have written, as long as it counts for nothing. */
-  claimOf(uid: string): Admitted | undefined {
+  claimOf(uid: string): OpenClaim | undefined {
     return this.#forged.claimOf(uid);
   }
 
@@ -105,8 +105,8 @@ export class QueuedPods {
       if (pod !== undefined && mark !== undefined)
         this.#put(pod.asLetIn(pod.isBound ? this.#sharedAdmitted(mark) : mark));
     }
-    // At once: whatever labels are still to be seen, it names the queue of others.
-    for (const { uid, namespace, name } of others) this.#forged.refuseClaim({ uid, namespace, name, seenAt: 0 });
+    for (const { uid, namespace, name } of others)
+      this.#forged.refuseClaim({ uid, namespace, name }, this.#clock.now());
     if (own.length > 0) this.#changes += 1;
   }
 

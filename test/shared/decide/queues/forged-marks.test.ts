@@ -127,6 +127,22 @@ describe('a mark on a pod that is older than the policy that guards marks', () =
     expect([world.used(), world.forged()]).toEqual([[0, 0, 0], []]);
   });
 
+  test('stays where no guard is known, and counts when the guard turns out to be older than the pod', () => {
+    let since = Infinity;
+    const world = queueWorld(
+      [queueFor('shop'), queueFor('late')],
+      { 'node-0': 8 },
+      { isGuarded: (createdAt) => createdAt >= since },
+    );
+    const pass = () => world.pods.settleClaims(world.plan().claims);
+    world.see({ ...running, createdAt: 50, admittedTo: 'of-late' });
+    pass();
+    expect([[...world.pods.forged()], world.pods.get('uid-a')?.admitted]).toEqual([[], undefined]);
+    since = 40_000;
+    pass();
+    expect(world.pods.get('uid-a')?.admitted?.queue).toBe('of-late');
+  });
+
   test('the rules for preemptions take it for none', () => {
     const world = guardedWorld();
     const charges = new QueueCharges(new PodAmounts(), (createdAt) => createdAt >= 100_000);
