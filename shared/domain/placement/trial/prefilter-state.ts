@@ -111,7 +111,9 @@ function orNothing(names: ReadonlySet<string> | undefined): ReadonlySet<string> 
 
 /**
  * Splits the pods that would leave a node. Each uses up every budget that counts it, also the pods that are put back
- * later. `plugins/defaultpreemption/default_preemption.go` filterPodsWithPDBViolation.
+ * later. `plugins/defaultpreemption/default_preemption.go` filterPodsWithPDBViolation. In 1.37
+ * (FilterVictimsWithPDBViolation) a pod that violates one uses up none that is listed after it, in the order of a Go map:
+ * the same answer as here for one of the orders.
  */
 export function splitByBudgets(account: BudgetAccount, entry: NodeEntry, leaving: readonly number[]): BudgetSplit {
   const { budgets } = sheetOf(entry);
