@@ -17,6 +17,9 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import { type ExtenderRequest, unreadable, type Verb, type DecideOr, type Undecided } from './extender-listener.ts';
 import type { QueueKeeper } from './preemption-rules.ts';
 import type { VoidedNominations } from './nominations.ts';
+import { OPTED_OUT } from '#shared/domain/placement/victims/victims-on-node.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
+import { type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import {
   type Decoded,
@@ -42,16 +45,19 @@ export interface PreemptOptions {
   /** Inspects each reviewed proposal. */
   readonly reportLoops: (proposed: PreemptionArgs) => Steps<void>;
   readonly voided: Pick<VoidedNominations, 'note'>;
+  readonly events: Pick<EventRecorder, 'record'>;
   /** Absent if queues do not restrict preemptions. */
   readonly keeper?: Pick<QueueKeeper, 'note' | 'whyNotPlaced'> | undefined;
 }
 
 /** Log lines per step; each is written at once. */
 const LINES_PER_STEP = 50;
+/** Named in an Event. */
+const MAX_NODES = 3;
 
 /** The verb `preempt`: takes `ExtenderPreemptionArgs`, answers with the remaining nodes and victims. */
 export function preemptVerb(options: PreemptOptions): Verb {
-  const { metrics, voided, keeper } = options;
+  const { metrics, voided, keeper, events } = options;
   const nodes = metrics.counter(
     'plimsoll_extender_nodes_total',
     'Nodes that kube-scheduler proposed for a preemption, by verdict',
@@ -67,6 +73,7 @@ export function preemptVerb(options: PreemptOptions): Verb {
     for (const [verdict, count] of countKinds(reviewed)) nodes.add({ verdict }, count);
     const left = reviewed.flatMap(victimsLeft);
     voided.note(args.value.pod, { isNodeLeft: left.length > 0, waits: new Map(reviewed.flatMap(waitOn)) });
+    if (left.length === 0) tellOptOuts(events, args.value.pod, reviewed);
     if (keeper !== undefined) yield* keeper.note(args.value.pod, left);
     return { ok: true, json: encodePreemptionResult(left, args.value) };
   };
@@ -126,6 +133,18 @@ function* report(log: Log, { pod }: PreemptionArgs, reviewed: readonly NodeVerdi
     const { code, text } = verdict.because;
     log.info({ pod: `${pod.namespace}/${pod.name}`, node, verdict: verdict.kind, code, text }, 'Preemption reviewed');
   }
+}
+
+/** kube-scheduler tries again and again, and does not say why it preempts no pod. Pods of others are not named. */
+function tellOptOuts(events: PreemptOptions['events'], pod: Pod, reviewed: readonly NodeVerdict[]): void {
+  const nodes = reviewed.flatMap((each) =>
+    each.kind === 'removed' && each.because.code === OPTED_OUT ? [each.node] : [],
+  );
+  if (nodes.length === 0) return;
+  const more = nodes.length > MAX_NODES ? ` and ${nodes.length - MAX_NODES} more` : '';
+  const note = `kube-scheduler would preempt pods that opted out of preemption, on each node that it proposes: ${nodes.slice(0, MAX_NODES).join(', ')}${more}`;
+  const what = { type: 'Warning', reason: EVENT_REASONS.preemptionRefused, note, action: 'Preempting' } as const;
+  events.record({ regarding: podReference(pod), ...what });
 }
 
 /** What kube-scheduler asks about a preemption. */

@@ -58,7 +58,10 @@ export const EVENT_MEANINGS: Readonly<Record<keyof typeof EVENT_REASONS, EventMe
     meaning:
       'Preempting for this pending pod would continue a loop of two owners; it is refused, or in a dry run only reported',
   },
-  preemptionRefused: { about: 'Pod', meaning: 'kube-scheduler tried to preempt a pod that opted out' },
+  preemptionRefused: {
+    about: 'Pod',
+    meaning: 'kube-scheduler tried to preempt a pod that opted out, or finds no others for a pending pod',
+  },
   policyViolated: { about: 'PriorityPolicy', meaning: 'The policy refused a pod or a template' },
   namespaceLeftQuota: {
     about: 'PriorityQuota',

@@ -60,6 +60,22 @@ describe('POST /preempt', () => {
     expect(metrics).toContain('plimsoll_extender_nodes_total{verdict="removed"} 1');
   });
 
+  test.each<[string, object]>([
+    ['', Pod],
+    ['with a claim that is not modelled', { ...Pod, spec: { ...Pod.spec, resourceClaims: [{ name: 'gpu' }] } }],
+  ])('tells a pod %s on which nodes there are only pods that opted out, and names none of those', async (_, pod) => {
+    const only = JSON.stringify({ Pod: pod, NodeNameToMetaVictims: { n1: proposal.n1 } });
+    expect((await ask(only)).recorded).toMatchObject([
+      {
+        regarding: { kind: 'Pod', namespace: 'default', name: 'incoming', uid: 'u' },
+        reason: 'PreemptionRefused',
+        note: 'kube-scheduler would preempt pods that opted out of preemption, on each node that it proposes: n1',
+      },
+    ]);
+    const both = JSON.stringify({ Pod: pod, NodeNameToMetaVictims: proposal });
+    expect((await ask(both)).recorded).toEqual([]);
+  });
+
   describe('where it would continue a loop of two owners (S0-21)', () => {
     const looping = { ...Pod, metadata: { ...Pod.metadata, name: 'a' } };
     const Pods = [{ UID: 'uid-b' }];
