@@ -240,6 +240,17 @@ describe('single laws', () => {
     expect(decision.kind === 'reclaim').toBe(then.allowed);
   });
 
+  test.each([
+    ['a', 'none'],
+    ['b', 'reclaim'],
+  ])('law 6: of a queue that is under one guarantee and over another, a pod of queue %s: %s (S2-14)', (owner, kind) => {
+    const queues = [queue('a', undefined, { guaranteed: cpu(9) }), queue('b')];
+    const capacity = new Map([...cpu(1), ['memory', 5]]);
+    const nodes = [node('n', capacity, [running('fat', owner, { requests: new Map([['memory', 5]]) })])];
+    const pod = waiting('p', 'a', { requests: new Map([...cpu(1), ['memory', 1]]) });
+    expect(decideReclaim(question(queues, nodes, pod)).kind).toBe(kind);
+  });
+
   interface Delays {
     readonly cases: readonly {
       readonly name: string;
