@@ -56,7 +56,7 @@ function queueHelp(program: string): string {
 Answers as the leader of the queues would decide, by the same code: what each
 queue deserves and uses, which waiting pods would be let in, and for every
 other pod why it waits, and which pods would make room for it or why none
-would, as with --reclaim=Enforce. Nothing is changed. Only pods of namespaces
+would, as with --queues-reclaim=Enforce. Nothing is changed. Only pods of namespaces
 with the label plimsoll.dev/queues=managed wait in queues; pods that were on
 nodes before that make no room.
 

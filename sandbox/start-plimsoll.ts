@@ -83,7 +83,7 @@ const FLAGS: Readonly<Record<SandboxComponent, (sandbox: Sandbox) => readonly st
     '--health-port=0',
     '--drain-seconds=0',
     '--disruptions-record=On',
-    '--queues=On',
+    '--queues-passes=On',
     '--log-level=info',
     '--log-format=json',
   ],

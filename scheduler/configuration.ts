@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import type { Renamed } from '#shared/runtime/settings.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
 import { disruptionsSchema } from './disruptions/record-disruptions.ts';
 import { nodesSchema } from './nodes/nodes-configuration.ts';
 import { reschedulingSchema } from './rescheduling/run-rescheduler.ts';
 import { loopsSchema } from './preemptions/preemption-loops.ts';
-import { queueLeaseSchema } from './queues/queue-leader.ts';
+import { queuesSchema } from './queues/queues-configuration.ts';
+import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 
 const port = z.number().int().min(0).max(65_535);
 const MIB = 1024 * 1024;
@@ -102,42 +104,42 @@ export const schedulerSchema = z.strictObject({
     .enum(['On', 'Off'])
     .default('On')
     .describe('Off reads no pods and answers without a decision: for a process that is only the node controller'),
+  leaderElection: z
+    .strictObject({
+      name: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          'Name of the Lease that elects the replica which leads all parts of this process; without it plimsoll-controller, or the Lease of the part if one part is on',
+        ),
+      namespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of all Leases; it must exist'),
+    })
+    .prefault({}),
   preemptionLoops: loopsSchema,
   nodes: nodesSchema,
   disruptions: disruptionsSchema,
-  queues: z
-    .enum(['Off', 'On'])
-    .default('Off')
-    .describe(
-      'On lets pods of managed namespaces in when their queue has room, on one replica; reads all pods, also without the extender',
-    ),
-  queueLease: queueLeaseSchema,
-  reclaim: z
-    .enum(['Off', 'DryRun', 'Enforce'])
-    .default('DryRun')
-    .describe(
-      'Where queues are On: Enforce evicts pods to make room for a pod whose queue is under its guarantee, DryRun logs which ones would go',
-    ),
-  reclaimBy: z
-    .enum(['Guarantees', 'Shares'])
-    .default('Guarantees')
-    .describe(
-      'Which queues reclaim. Guarantees: queues under their guarantee reclaim from queues over theirs. Shares: queues under their deserved share reclaim from queues over it',
-    ),
-  reclaimOveruse: z
-    .enum(['Off', 'On'])
-    .default('Off')
-    .describe(
-      'On evicts pods of a queue that has exceeded its maximum for longer than its delay, for example after the maximum was lowered; needs reclaim Enforce',
-    ),
-  queueReplacements: z
-    .enum(['First', 'InTurn'])
-    .default('First')
-    .describe(
-      'First lets in replacements of evicted, preempted or lost pods before waiting pods of the same priority, for 60 s',
-    ),
+  queues: queuesSchema,
   rescheduling: reschedulingSchema,
 });
+
+/** Keys of earlier versions, which are refused with the key to use instead. */
+export const RENAMED: Renamed = {
+  queues: 'queues.passes',
+  reclaim: 'queues.reclaim',
+  reclaimBy: 'queues.reclaimBy',
+  reclaimOveruse: 'queues.reclaimOveruse',
+  queueReplacements: 'queues.replacements',
+  queueLease: 'leaderElection',
+  'queueLease.name': 'leaderElection.name',
+  'queueLease.namespace': 'leaderElection.namespace',
+  ...Object.fromEntries(
+    ['nodes', 'disruptions', 'rescheduling', 'preemptionLoops'].flatMap((part) => [
+      [`${part}.leaseName`, 'leaderElection.name'],
+      [`${part}.leaseNamespace`, 'leaderElection.namespace'],
+    ]),
+  ),
+};
 
 export type SchedulerConfiguration = z.output<typeof schedulerSchema>;
 

@@ -31,7 +31,7 @@ export class MarkGuard {
   readonly #isNeeded: boolean;
 
   constructor({ extender, queues }: Pick<SchedulerConfiguration, 'extender' | 'queues'>) {
-    this.#isNeeded = extender === 'On' || queues === 'On';
+    this.#isNeeded = extender === 'On' || queues.passes === 'On';
   }
 
   /** Resolves after the first answer, so that what is read after it is judged right. */

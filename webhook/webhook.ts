@@ -5,7 +5,7 @@ import { eachCache, type Caches } from './cluster-state/caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import { createThresholdRecorder } from './conditions/threshold-recorder.ts';
 import { createConditionWriter } from './conditions/condition-writer.ts';
-import { createLeadership } from './leadership.ts';
+import { runController } from '#shared/kube/lease/run-controller.ts';
 import type { Nevertheless } from '#shared/kube/admission/left-to-webhook.ts';
 import { createPodEntries } from './registration/pod-entries.ts';
 import { RuleReconciler } from './rules/rule-reconciler.ts';
@@ -64,10 +64,16 @@ function createDuties(parts: WebhookParts, nevertheless: () => Nevertheless) {
     nevertheless,
   });
   const isRegistering = configuration.registration.mode !== 'None';
-  const duties = [rules.duty, conditions, createThresholdRecorder(parts), ...(isRegistering ? [podEntries] : [])];
-  const leadership = createLeadership({ ...parts, lease: configuration.leaderElection, duties });
-  shutdown.onRelease('leadership', () => leadership.close());
-  return [rules, leadership];
+  const leader = parts.metrics.gauge('plimsoll_webhook_leader', 'Whether this replica is the leader (1) or not (0)');
+  leader.set(0);
+  const led = [rules.part, conditions, createThresholdRecorder(parts), ...(isRegistering ? [podEntries] : [])];
+  let leading = Promise.resolve();
+  shutdown.onRelease('leadership', () => leading);
+  const lead = (signal: AbortSignal): Promise<void> => {
+    leading = runController({ ...parts, lease: configuration.leaderElection, leader, parts: led }, signal);
+    return leading;
+  };
+  return [rules, { run: lead }];
 }
 
 async function whenSynced(caches: Caches): Promise<void> {

@@ -38,7 +38,7 @@ export interface QueueScene {
 }
 
 /**
- * Plans as the leader does with `--reclaim=Enforce`, after it has created queues from templates. Throws an InputError
+ * Plans as the leader does with `--queues-reclaim=Enforce`, after it has created queues from templates. Throws an InputError
  * for an invalid object.
  */
 export function queueScene(read: ClusterManifests, reclaimBy: ReclaimBy = 'Guarantees'): QueueScene {

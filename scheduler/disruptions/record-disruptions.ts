@@ -5,17 +5,16 @@ import type { DueWrite, Removals } from '#shared/domain/disruption/removals.ts';
 import { expiredRecords, type StoredRecord } from '#shared/domain/disruption/disruption.ts';
 import { isSameOwner } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { COMPONENT_NAMES, LABEL_POD_UID, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
+import { COMPONENT_NAMES, LABEL_POD_UID } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createObject, deleteObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import { type ControllerPart, optionalSource, type TermWork } from '#shared/kube/lease/run-controller.ts';
 import type { ListWatch } from '#shared/kube/reflector/list-watch.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { DISRUPTIONS } from '#shared/kube/resource.ts';
-import type { Metrics } from '#shared/runtime/metrics.ts';
-import { untilAborted } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { faultLog, reportRounds } from '#shared/runtime/fault-log.ts';
 import { type PositionAddress, positionKeeper } from './handled-position.ts';
@@ -39,28 +38,23 @@ export const disruptionsSchema = z
     keepDays: z.number().min(0.01).max(365).default(7).describe('How long a Disruption is kept'),
     keepPerNamespace: z.number().int().min(1).max(20_000).default(500).describe('Maximum Disruptions per namespace'),
     keepInAll: z.number().int().min(1).max(100_000).default(20_000).describe('Maximum Disruptions in the cluster'),
-    leaseName: z
-      .string()
-      .min(1)
-      .default('plimsoll-disruptions')
-      .describe(
-        'Name of the Lease that elects the replica which writes Disruptions, and of the ConfigMap that stores up to where removals are recorded',
-      ),
-    leaseNamespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of both; it must exist'),
   })
   .prefault({});
 
 export type DisruptionsConfiguration = z.output<typeof disruptionsSchema>;
 
 export interface DisruptionRecorderOptions extends ClientContext {
+  /** Of the ConfigMap that stores up to where removals are recorded. */
+  readonly positionNamespace: string;
   readonly configuration: DisruptionsConfiguration;
   readonly removals: Removals;
   readonly snapshot: Pick<ClusterSnapshot, 'pressures' | 'nodes' | 'budgets'>;
   /** The watch that observes the removals. */
   readonly pods: Pick<ListWatch, 'position' | 'synced'>;
-  readonly metrics: Metrics;
 }
 
+/** Of the Lease of this part, and of that ConfigMap. */
+const NAME = 'plimsoll-disruptions';
 const PERIOD_MS = 1_000;
 const DEADLINE_MS = 60_000;
 /**
@@ -72,33 +66,27 @@ const MAX_DELETED = 20;
 const RETENTION_PERIOD_MS = 10_000;
 const WRITE = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
-/**
- * Records each removal as a Disruption, and its outcome, on the replica that holds the lease; deletes old records. Runs
- * until `signal` aborts. The other replicas only follow the removals. Never rejects.
- */
-export async function recordDisruptions(options: DisruptionRecorderOptions, signal: AbortSignal): Promise<void> {
-  const { clock, random, log, configuration, removals } = options;
-  const metrics = createRecordMetrics(options);
-  const { leaseName: name, leaseNamespace: namespace } = configuration;
-  const address = { name, namespace };
+/** Records each removal as a Disruption, and its outcome, on the replica that leads; deletes old records. */
+export function disruptionRecorder(options: DisruptionRecorderOptions): ControllerPart {
+  const recordMetrics = createRecordMetrics(options);
+  const address = { name: NAME, namespace: options.positionNamespace };
   const caughtUp = catchUpOnce(options, address);
-  const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> =>
-    leadOneTerm({ ...options, recordMetrics: metrics, term, caughtUp, address }, leading);
-  const pruning = repeat(
-    {
-      task: () => {
-        removals.prune(clock.now());
-        return Promise.resolve();
-      },
-      periodMs: RETENTION_PERIOD_MS,
-      deadlineMs: DEADLINE_MS,
-      ...reportRounds(log, 'Removed pods not forgotten'),
-      clock,
-      random,
-    },
-    signal,
-  );
-  await Promise.all([runWithLease({ ...options, name, namespace, identity: newIdentity(), lead }, signal), pruning]);
+  const begin = (term: LeaseTerm): TermWork => recordOneTerm({ ...options, recordMetrics, term, caughtUp, address });
+  return { name: 'disruptions', lease: NAME, begin };
+}
+
+/** The other replicas only follow the removals. Runs until `signal` aborts; never rejects. */
+export function pruneRemovals(
+  options: Pick<DisruptionRecorderOptions, 'clock' | 'random' | 'log' | 'removals'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, random, log, removals } = options;
+  const rounds = reportRounds(log, 'Removed pods not forgotten');
+  const task = (): Promise<void> => {
+    removals.prune(clock.now());
+    return Promise.resolve();
+  };
+  return repeat({ task, periodMs: RETENTION_PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds, clock, random }, signal);
 }
 
 interface Recording extends DisruptionRecorderOptions {
@@ -110,38 +98,36 @@ interface Recording extends DisruptionRecorderOptions {
 }
 
 /** The records of earlier terms are read first, so that they are not written again. */
-async function leadOneTerm(options: Recording, signal: AbortSignal): Promise<void> {
-  const { removals, clock, random, log } = options;
+function recordOneTerm(options: Recording): TermWork {
+  const { removals, log } = options;
   const stored = createReflector({ ...options, resource: DISRUPTIONS, slim: readStored, isMetadataOnly: true });
   stored.onChange(({ kind, value }) => {
     if (kind === 'added') removals.written(value.podUid, 'record');
   });
-  const running = stored.run(signal);
-  await Promise.race([stored.synced, untilAborted(signal)]);
-  await options.caughtUp(signal);
   const expired = expiredOf(options, stored);
   const keepPosition = positionKeeper(options);
-  const debits = keepAccounts(options, signal);
+  const accounts = keepAccounts(options);
   const task = async (passing: AbortSignal): Promise<void> => {
     await keepPosition(passing, async () => {
       // First, because the account shows who requested a removal.
-      await debits.pass(passing);
+      await accounts.pass(passing);
       await runPass(options, expired, passing);
     });
   };
   const rounds = reportRounds(log, 'Disruptions not recorded');
-  await repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds, clock, random }, signal);
-  await Promise.all([running, debits.running]);
+  const passes = [{ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds }];
+  return { sources: [stored, ...accounts.sources], prepare: options.caughtUp, passes };
 }
 
 /** Debits removals to the accounts of their namespaces and reports what limits count, as long as this replica leads. */
-function keepAccounts(options: Recording, signal: AbortSignal) {
+function keepAccounts(options: Recording) {
   const known = createKnownLimits(options);
   const debit = createDebits({ ...options, known });
   const report = createLimitReports({ ...options, known });
   const budgets = createBudgetReport(options);
   return {
-    running: Promise.all([known.limits.run(signal), known.policies.run(signal), budgets.run(signal)]),
+    // Optional: a cluster without limits and budgets has removals too.
+    sources: [known.limits, known.policies, budgets].map(optionalSource),
     pass: async (passing: AbortSignal): Promise<void> => {
       if (!options.term.isHeld()) return;
       const changed = await debit(passing);

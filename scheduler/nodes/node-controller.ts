@@ -1,10 +1,10 @@
-import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import type { ControllerPart, TermWork } from '#shared/kube/lease/run-controller.ts';
 import { hostname } from 'node:os';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
-import { type Clock, untilAborted } from '#shared/runtime/clock.ts';
-import { repeat } from '#shared/runtime/repeat.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
 import { reportRounds } from '#shared/runtime/fault-log.ts';
 import { runAvoidancePass } from './avoidance-pass.ts';
 import { createContestedWrites } from './contested-writes.ts';
@@ -28,59 +28,28 @@ const PERIOD_MS = 1_000;
 const QUIET_PERIOD_MS = 10_000;
 const DEADLINE_MS = 60_000;
 
-/**
- * Keeps avoid lists, taints and node conditions up to date, on the replica that leads, until `signal` aborts; then the
- * lease is released. Does nothing where both parts are Off. Never rejects.
- */
-export async function runNodeController(options: NodeControllerOptions, signal: AbortSignal): Promise<void> {
-  const { configuration } = options;
-  if (configuration.avoidance === 'Off' && configuration.taints === 'Off') return;
+/** Keeps avoid lists, taints and node conditions up to date on the replica that leads. */
+export function nodeController(options: NodeControllerOptions): ControllerPart {
+  const { log, clock } = options;
   const metrics = createNodeMetrics(options.metrics);
-  const identity = newIdentity();
-  const lease = { name: configuration.leaseName, namespace: configuration.leaseNamespace, identity };
-  const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> =>
-    leadOneTerm(options, metrics, { term, signal: leading });
-  await runWithLease({ ...options, ...lease, lead }, signal);
-}
-
-interface LeadingTerm {
-  readonly term: LeaseTerm;
-  readonly signal: AbortSignal;
-}
-
-async function leadOneTerm(
-  options: NodeControllerOptions,
-  metrics: NodeMetrics,
-  { term, signal }: LeadingTerm,
-): Promise<void> {
-  const caches = createNodeCaches(options);
-  const reflectors = [caches.nodes, caches.pressures, caches.avoidFor];
-  const running = reflectors.map((each) => each.run(signal));
-  metrics.leader.set(1);
-  try {
-    await Promise.race([Promise.all(reflectors.map(({ synced }) => synced)), untilAborted(signal)]);
-    await keepUpToDate({ options, metrics, caches }, { term, signal });
-    await Promise.all(running);
-  } finally {
-    metrics.leader.set(0);
-  }
+  const begin = (term: LeaseTerm): TermWork => {
+    const rounds = reportRounds(log, 'Node pass failed');
+    const caches = createNodeCaches(options);
+    const ports = passPorts({ options, metrics, caches }, term);
+    const isDue = createDueCheck(caches, clock);
+    const task = async (passing: AbortSignal): Promise<void> => {
+      if (isDue()) await runPass(ports, passing);
+    };
+    const passes = [{ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds }];
+    return { sources: [caches.nodes, caches.pressures, caches.avoidFor], passes };
+  };
+  return { name: 'nodes', lease: 'plimsoll-node-controller', leader: metrics.leader, begin };
 }
 
 interface NodeControllerParts {
   readonly options: NodeControllerOptions;
   readonly metrics: NodeMetrics;
   readonly caches: NodeCaches;
-}
-
-function keepUpToDate(parts: NodeControllerParts, { term, signal }: LeadingTerm): Promise<void> {
-  const { clock, random, log } = parts.options;
-  const ports = passPorts(parts, term);
-  const isDue = createDueCheck(parts.caches, clock);
-  const rounds = reportRounds(log, 'Node pass failed');
-  const task = async (passing: AbortSignal): Promise<void> => {
-    if (isDue()) await runPass(ports, passing);
-  };
-  return repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds, clock, random }, signal);
 }
 
 function passPorts({ options, metrics, caches }: NodeControllerParts, term: LeaseTerm): NodePassPorts {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { FAMILIES } from '#shared/domain/nodes/plan-node-changes.ts';
 
 const MODES = ['Off', 'DryRun', 'Enforce'] as const;
@@ -83,12 +82,6 @@ export const nodesSchema = z
       .describe(
         'What a loop does: Avoid makes the node the last choice for the owner, with Forbid the extender forbids it',
       ),
-    leaseName: z
-      .string()
-      .min(1)
-      .default('plimsoll-node-controller')
-      .describe('Name of the Lease that elects the replica which writes'),
-    leaseNamespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of that Lease; it must exist'),
   })
   .prefault({});
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NAMESPACE_SYSTEM, EVENT_REASONS } from '#shared/kube/api-names.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
@@ -144,12 +144,6 @@ export const loopsSchema = z
       .max(MAX_WINDOW_MS / 1000)
       .default(3_600)
       .describe('Period over which these rounds are counted'),
-    leaseName: z
-      .string()
-      .min(1)
-      .default('plimsoll-preemption-loops')
-      .describe('Name of the Lease that elects the replica which records loops in NodePressures'),
-    leaseNamespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of that Lease; it must exist'),
   })
   .prefault({});
 

@@ -1,13 +1,13 @@
-import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import type { ControllerPart, TermWork } from '#shared/kube/lease/run-controller.ts';
 import { encodePreemptionLoops } from '#shared/api/encode-node-pressure.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
-import { repeat } from '#shared/runtime/repeat.ts';
 import { faultLog, reportRounds } from '#shared/runtime/fault-log.ts';
-import type { LoopsConfiguration, PreemptionLoops } from './preemption-loops.ts';
+import type { PreemptionLoops } from './preemption-loops.ts';
 
 /** What one NodePressure records. */
 export interface RecordedLoops {
@@ -16,7 +16,6 @@ export interface RecordedLoops {
 }
 
 export interface RecordOptions extends ClientContext {
-  readonly configuration: LoopsConfiguration;
   readonly loops: Pick<PreemptionLoops, 'records'>;
   /** NodePressures as the watch shows them; `undefined` before all have been read. */
   readonly recorded: () => Iterable<RecordedLoops> | undefined;
@@ -31,19 +30,15 @@ const PATCH = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutM
 
 /**
  * Keeps `spec.preemptionLoops` of all NodePressures equal to the loops that this process knows, on the replica that
- * holds the lease, until `signal` aborts. Never rejects.
+ * leads.
  */
-export async function recordLoops(options: RecordOptions, signal: AbortSignal): Promise<void> {
-  const { mode, leaseName, leaseNamespace } = options.configuration;
-  if (mode === 'Off') return;
-  const lease = { name: leaseName, namespace: leaseNamespace, identity: newIdentity() };
-  const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> => {
-    const { clock, random, log } = options;
-    const rounds = reportRounds(log, NOT_RECORDED);
+export function loopRecorder(options: RecordOptions): ControllerPart {
+  const begin = (term: LeaseTerm): TermWork => {
+    const rounds = reportRounds(options.log, NOT_RECORDED);
     const task = (passing: AbortSignal): Promise<void> => recordOnce(options, term, passing);
-    return repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds, clock, random }, leading);
+    return { passes: [{ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds }] };
   };
-  await runWithLease({ ...options, ...lease, lead }, signal);
+  return { name: 'loops of preemptions', lease: 'plimsoll-preemption-loops', begin };
 }
 
 /**

@@ -1,25 +1,22 @@
 import { hostname } from 'node:os';
-import { z } from 'zod';
 import { declaredCapacity, queueDirectory } from '#shared/api/queue.ts';
-import { NAMESPACE_SYSTEM, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
+import { QUEUE_LEADER, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
-import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import type { ControllerPart, TermWork } from '#shared/kube/lease/run-controller.ts';
 import { type Reflector, createReflector } from '#shared/kube/reflector/reflector.ts';
-import { untilAborted } from '#shared/runtime/clock.ts';
-import type { Metrics } from '#shared/runtime/metrics.ts';
-import { repeat } from '#shared/runtime/repeat.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
 import { clearMarks } from './clear-marks.ts';
 import { createChildQueues } from './child-queues.ts';
 import { type LetInPorts, letPodsIn, type Refusal, refusalOf } from './let-pods-in.ts';
 import { claimedDaemonSet, type Owner, type Pod } from '#shared/domain/pod/pod.ts';
-import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
 import { BelievedNodes } from '#shared/decide/queues/believed-nodes.ts';
 import { type QueuePassInput, planPass, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { createQueueMetrics, type QueueMetrics, showWaiting } from './queue-metrics.ts';
 import type { ReclaimReport } from './queue-status.ts';
+import type { QueuesConfiguration } from './queues-configuration.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { UnplacedPods } from '#shared/decide/queues/unplaced-pods.ts';
 import { Reclaim, type ReclaimPorts } from './reclaim.ts';
@@ -32,31 +29,13 @@ import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { LEASES } from '#shared/kube/resource.ts';
 import { reportRounds } from '#shared/runtime/fault-log.ts';
 
-/** `queueLease` of SchedulerConfiguration. */
-export const queueLeaseSchema = z
-  .strictObject({
-    name: z
-      .string()
-      .min(1)
-      .default('plimsoll-queues')
-      .describe('Name of the Lease that elects the replica which lets pods in'),
-    namespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of that Lease; it must exist'),
-  })
-  .prefault({});
-
 export interface QueueLeaderOptions extends ClientContext {
-  /** Enforce evicts pods to make room, DryRun logs which ones would go, Off does not look. */
-  readonly reclaim: 'Off' | 'DryRun' | 'Enforce';
-  readonly reclaimBy: ReclaimBy;
-  readonly overuse: ReclaimPorts['overuse'];
+  readonly configuration: QueuesConfiguration;
   readonly ownerDisruptedAt: NonNullable<ReclaimPorts['ownerDisruptedAt']>;
-  readonly replacements: QueuePassInput['replacements'];
-  readonly lease: z.output<typeof queueLeaseSchema>;
   readonly pods: QueuedPods;
   readonly view: Pick<ClusterView, 'snapshot' | 'classes' | 'missing' | 'isStale'>;
   /** With their status. */
   readonly queues: FollowedQueues;
-  readonly metrics: Metrics;
 }
 
 type FollowedQueues = Pick<Reflector<StoredQueue>, 'values' | 'synced' | 'isSynced' | 'onChange'>;
@@ -68,15 +47,12 @@ const REPORT_PERIOD_MS = 1_000;
 const RECLAIM_PERIOD_MS = 500;
 const DEADLINE_MS = 60_000;
 
-/**
- * Lets waiting pods in on the leader until `signal` aborts; then releases the lease. The other replicas only follow the
- * pods. Never rejects.
- */
-export async function runQueueLeader(options: QueueLeaderOptions, signal: AbortSignal): Promise<void> {
-  const metrics = createQueueMetrics(options.metrics);
-  const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> =>
-    leadOneTerm({ ...options, term, queueMetrics: metrics }, leading);
-  await runWithLease({ ...options, ...options.lease, identity: newIdentity(), lead }, signal);
+/** Lets waiting pods in on the replica that leads. The other replicas only follow the pods. */
+export function queueLeader(options: QueueLeaderOptions): ControllerPart {
+  const queueMetrics = createQueueMetrics(options.metrics);
+  const begin = (term: LeaseTerm, signal: AbortSignal): TermWork =>
+    leadOneTerm({ ...options, term, queueMetrics }, signal);
+  return { name: 'queues', lease: QUEUE_LEADER, leader: queueMetrics.leader, begin };
 }
 
 interface LeadingQueues extends QueueLeaderOptions {
@@ -84,27 +60,23 @@ interface LeadingQueues extends QueueLeaderOptions {
   readonly queueMetrics: QueueMetrics;
 }
 
-async function leadOneTerm(leading: LeadingQueues, signal: AbortSignal): Promise<void> {
-  const { queueMetrics, log, clock, random } = leading;
+function leadOneTerm(leading: LeadingQueues, signal: AbortSignal): TermWork {
   const queues = listenedUntil(leading.queues, signal);
-  queueMetrics.leader.set(1);
-  try {
-    await Promise.race([queues.synced, untilAborted(signal)]);
-    const passes = createPasses(leading, queues, signal);
-    const following =
-      leading.reclaim === 'Enforce' ? followKubeScheduler(leading, passes.onTakeover, signal) : undefined;
-    const timing = { deadlineMs: DEADLINE_MS, clock, random };
-    const rounds = (pass: string) => ({ ...timing, ...reportRounds(log, 'Queue pass failed', pass) });
-    await Promise.all([
-      repeat({ ...rounds('letIn'), task: passes.letIn, periodMs: PASS_PERIOD_MS }, signal),
-      repeat({ ...rounds('report'), task: passes.report, periodMs: REPORT_PERIOD_MS }, signal),
-      repeat({ ...rounds('reclaim'), task: passes.reclaim, periodMs: RECLAIM_PERIOD_MS }, signal),
-    ]);
-    await passes.settled();
-    await following;
-  } finally {
-    queueMetrics.leader.set(0);
-  }
+  const passes = createPasses(leading, queues, signal);
+  const follow = (until: AbortSignal): Promise<void> => followKubeScheduler(leading, passes.onTakeover, until);
+  const rounds = (pass: string) => ({
+    deadlineMs: DEADLINE_MS,
+    ...reportRounds(leading.log, 'Queue pass failed', pass),
+  });
+  return {
+    sources: [{ synced: queues.synced }, ...(leading.configuration.reclaim === 'Enforce' ? [{ run: follow }] : [])],
+    passes: [
+      { ...rounds('letIn'), task: passes.letIn, periodMs: PASS_PERIOD_MS },
+      { ...rounds('report'), task: passes.report, periodMs: REPORT_PERIOD_MS },
+      { ...rounds('reclaim'), task: passes.reclaim, periodMs: RECLAIM_PERIOD_MS },
+    ],
+    end: passes.settled,
+  };
 }
 
 /** The same queues, whose callbacks stop at the end of the term. */
@@ -186,14 +158,15 @@ function createDoubtLog(log: ClientContext['log']): (plan: Pick<QueuePlan, 'doub
 const NO_RECLAIM: ReclaimReport = { evictedFor: () => [], blockedFor: () => undefined };
 
 function createReclaim(
-  { reclaim: mode, view, queueMetrics: metrics, ...ports }: LeadingQueues,
+  { configuration, view, queueMetrics: metrics, ...ports }: LeadingQueues,
   events: EventRecorder,
   letInPorts: LetInPorts,
   leading: AbortSignal,
 ): Reclaim | undefined {
+  const { reclaim: mode, reclaimOveruse: overuse } = configuration;
   if (mode === 'Off') return undefined;
   const letIn: ReclaimPorts['letIn'] = (pods, signal) => letPodsIn({ letIn: pods, released: [] }, letInPorts, signal);
-  return new Reclaim({ ...ports, mode, snapshot: view.snapshot, metrics, events, leading, letIn });
+  return new Reclaim({ ...ports, mode, overuse, snapshot: view.snapshot, metrics, events, leading, letIn });
 }
 
 /** Rebuilt only after a Queue changes. */
@@ -208,10 +181,11 @@ function createSettings(queues: FollowedQueues) {
 }
 
 async function decide(
-  { pods, view, clock, queueMetrics, reclaim, reclaimBy, replacements }: LeadingQueues,
+  { pods, view, clock, queueMetrics, configuration }: LeadingQueues,
   settings: Pick<QueuePassInput, 'directory' | 'capacity' | 'promises' | 'whyRefused' | 'isRoomMade' | 'believed'>,
   signal: AbortSignal,
 ) {
+  const { reclaim, reclaimBy, replacements } = configuration;
   const startedAt = clock.monotonic();
   const input = {
     pods,

@@ -4,19 +4,17 @@ import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import { isInWindow } from '#shared/domain/rescheduling/policy.ts';
-import { NAMESPACE_SYSTEM, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
+import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import { type ControllerPart, optionalSource, type TermWork } from '#shared/kube/lease/run-controller.ts';
 import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
-import { untilAborted } from '#shared/runtime/clock.ts';
-import { repeat } from '#shared/runtime/repeat.ts';
-import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createReschedulingMetrics, showMemories } from './rescheduling-metrics.ts';
-import { type PodLimits, watchPodLimits } from '#scheduler/disruptions/known-limits.ts';
+import { watchPodLimits } from '#scheduler/disruptions/known-limits.ts';
 import { reportRounds } from '#shared/runtime/fault-log.ts';
 import { LOG } from './messages.ts';
 import { makePass, type Remembered, type ReschedulingPorts, type StoredPolicy } from './rescheduling-pass.ts';
@@ -30,21 +28,11 @@ export const reschedulingSchema = z
       .describe(
         'On makes passes over the cluster by ReschedulingPolicies, on one replica; each policy is a dry run unless it says Enforce',
       ),
-    leaseName: z
-      .string()
-      .min(1)
-      .default('plimsoll-rescheduling')
-      .describe('Name of the Lease that elects the replica which moves pods'),
-    leaseNamespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of the Lease; it must exist'),
   })
   .prefault({});
 
-export type ReschedulingConfiguration = z.output<typeof reschedulingSchema>;
-
 export interface ReschedulerOptions extends ClientContext {
-  readonly configuration: ReschedulingConfiguration;
   readonly view: Pick<ClusterView, 'snapshot' | 'missing' | 'isStale'>;
-  readonly metrics: Metrics;
 }
 
 const PERIOD_MS = 1_000;
@@ -52,40 +40,27 @@ const DEADLINE_MS = 120_000;
 /** The pause after a pass that made all the moves allowed per minute. */
 const BUSY_PERIOD_MS = 60_000;
 
-/** Runs passes by the ReschedulingPolicies on the leader until `signal` aborts. Never rejects. */
-export async function runRescheduler(options: ReschedulerOptions, signal: AbortSignal): Promise<void> {
-  const { leaseName: name, leaseNamespace: namespace } = options.configuration;
+/** Runs passes by the ReschedulingPolicies on the replica that leads. */
+export function rescheduler(options: ReschedulerOptions): ControllerPart {
   const reschedulingMetrics = createReschedulingMetrics(options.metrics);
   const reporter = { component: REPORTING_CONTROLLERS.scheduler, instance: hostname() };
   const events = createEventRecorder({ ...options, ...reporter });
-  const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> => {
+  const begin = (term: LeaseTerm): TermWork => {
+    const rounds = reportRounds(options.log, LOG.passFailed);
     const limits = watchPodLimits(options);
-    const { snapshot } = options.view;
-    return leadOneTerm(options, { ...options, snapshot, limits, events, term, reschedulingMetrics }, leading);
+    const policies = createReflector({ ...options, resource: RESCHEDULING_POLICIES, slim: readStored });
+    const ports = { ...options, snapshot: options.view.snapshot, limits, events, term, reschedulingMetrics };
+    const task = createPasses(options, policies, ports);
+    return {
+      // Limits are optional: where removals are not counted, these kinds do not exist, and nothing may wait for them.
+      sources: [policies, optionalSource(limits)],
+      passes: [{ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds }],
+      end: () => {
+        showMemories(reschedulingMetrics, []);
+      },
+    };
   };
-  await runWithLease({ ...options, name, namespace, identity: newIdentity(), lead }, signal);
-}
-
-interface Term extends ReschedulingPorts {
-  readonly limits: PodLimits;
-}
-
-async function leadOneTerm(options: ReschedulerOptions, ports: Term, signal: AbortSignal): Promise<void> {
-  const { clock, random, log } = options;
-  const policies = createReflector({ ...options, resource: RESCHEDULING_POLICIES, slim: readStored });
-  // Optional: where removals are not counted, these kinds do not exist, and nothing may wait for them.
-  const running = Promise.all([policies.run(signal), ports.limits.run(signal)]);
-  try {
-    await Promise.race([policies.synced, untilAborted(signal)]);
-    const makeDue = createPasses(options, policies, ports);
-    ports.reschedulingMetrics.leader.set(1);
-    const rounds = reportRounds(log, LOG.passFailed);
-    await repeat({ task: makeDue, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds, clock, random }, signal);
-    await running;
-  } finally {
-    ports.reschedulingMetrics.leader.set(0);
-    showMemories(ports.reschedulingMetrics, []);
-  }
+  return { name: 'rescheduling', lease: 'plimsoll-rescheduling', leader: reschedulingMetrics.leader, begin };
 }
 
 /** What is remembered about a policy between its passes. */

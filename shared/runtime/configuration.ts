@@ -5,6 +5,8 @@ import {
   knownKeys,
   listSettings,
   type ConfigurationSchema,
+  type Renamed,
+  renamedSettings,
   type Setting,
   nearestName,
   valuesFromEnvironment,
@@ -18,6 +20,8 @@ export interface ConfigurationSources<Schema extends ConfigurationSchema> {
   readonly kind: string;
   /** Strict objects with defaults; descriptions become the help. */
   readonly schema: Schema;
+  /** Former keys, which are refused with the new one. */
+  readonly renamed?: Renamed;
   /** Arguments after the program's name. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -39,8 +43,12 @@ type Content = Readonly<Record<string, unknown>>;
 export function loadConfiguration<Schema extends ConfigurationSchema>(
   sources: ConfigurationSources<Schema>,
 ): Configuration<z.output<Schema>> {
-  const { schema, env, envPrefix, argv } = sources;
-  const settings = [...listSettings(schema, envPrefix), configSetting(envPrefix)];
+  const { schema, env, envPrefix, argv, renamed = {} } = sources;
+  const settings = [
+    ...listSettings(schema, envPrefix),
+    configSetting(envPrefix),
+    ...renamedSettings(renamed, envPrefix),
+  ];
   const environment = valuesFromEnvironment(settings, env);
   const given = valuesFromFlags(settings, argv);
   const { content: written, mistakes: fileMistakes } = readContent(sources, [...environment.values, ...given.values]);
@@ -53,7 +61,7 @@ export function loadConfiguration<Schema extends ConfigurationSchema>(
     ...fileMistakes,
     ...environment.mistakes,
     ...given.mistakes,
-    ...(checked.success ? [] : describe(checked.error, schema, merged)),
+    ...(checked.success ? [] : describe(checked.error, { schema, renamed }, merged)),
   ];
   return checked.success && mistakes.length === 0 ? { ok: true, value: checked.data } : { ok: false, mistakes };
 }
@@ -120,11 +128,20 @@ function overlay(content: Content, { path, value }: SettingValue): Content {
   return { ...content, [key]: overlay(inner, { path: rest, value }) };
 }
 
-function describe(error: z.ZodError, schema: ConfigurationSchema, content: Content): readonly string[] {
+type Known = Required<Pick<ConfigurationSources<ConfigurationSchema>, 'schema' | 'renamed'>>;
+
+function describe(error: z.ZodError, { schema, renamed }: Known, content: Content): readonly string[] {
   return error.issues.flatMap((issue) => {
-    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(schema, issue.path, key));
-    return [`${dotted(issue.path)}: ${issue.message}${quotedValue(content, issue.path)}`];
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => renamedKey(renamed, [...issue.path, key]) ?? unknownKey(schema, issue.path, key));
+    const message = `${dotted(issue.path)}: ${issue.message}${quotedValue(content, issue.path)}`;
+    return [renamedKey(renamed, issue.path) ?? message];
   });
+}
+
+function renamedKey(renamed: Renamed, path: readonly PropertyKey[]): string | undefined {
+  const key = dotted(path);
+  return Object.hasOwn(renamed, key) ? `${key}: renamed, use ${renamed[key] ?? ''} instead` : undefined;
 }
 
 function unknownKey(schema: ConfigurationSchema, path: readonly PropertyKey[], key: string): string {

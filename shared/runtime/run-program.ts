@@ -4,7 +4,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { describeSettings, loadConfiguration } from './configuration.ts';
 import { errorText } from './describe-error.ts';
 import { createLog, type Log, type LOG_FORMATS, type LOG_LEVELS } from './log.ts';
-import type { ConfigurationSchema } from './settings.ts';
+import type { ConfigurationSchema, Renamed } from './settings.ts';
 import { createShutdown, refuseConfiguration, type Shutdown } from './shutdown.ts';
 
 /** Settings common to all long-lived programs. */
@@ -29,6 +29,7 @@ export interface Program<S extends ConfigurationSchema> {
   /** Kind of its configuration file. */
   readonly kind: string;
   readonly schema: S;
+  readonly renamed?: Renamed;
   /** Resolves with the fields to log about the start; rejects with an error that says what to fix. */
   readonly start: (configuration: z.output<S>, context: ProcessContext) => Promise<object>;
 }
@@ -54,14 +55,19 @@ export async function runProgram<S extends ConfigurationSchema & z.ZodType<Commo
   process.exit(await shutdown.finished);
 }
 
-function readConfiguration<S extends ConfigurationSchema>({ component, kind, schema }: Program<S>): z.output<S> {
+function readConfiguration<S extends ConfigurationSchema>({
+  component,
+  kind,
+  schema,
+  renamed = {},
+}: Program<S>): z.output<S> {
   const argv = process.argv.slice(2);
   if (argv.includes('--help')) {
     console.log(`Usage: node ${component}/main.ts [flags]\n\n${describeSettings(schema, ENV_PREFIX)}`);
     process.exit(0);
   }
   const readFile = (path: string): string => readFileSync(path, 'utf8');
-  const loaded = loadConfiguration({ kind, schema, argv, env: process.env, envPrefix: ENV_PREFIX, readFile });
+  const loaded = loadConfiguration({ kind, schema, renamed, argv, env: process.env, envPrefix: ENV_PREFIX, readFile });
   return loaded.ok ? loaded.value : refuseConfiguration(loaded.mistakes);
 }
 

@@ -10,7 +10,12 @@ export interface Setting {
   readonly refusedVariable?: string;
   readonly kind: 'text' | 'number' | 'boolean' | 'list';
   readonly description: string;
+  /** The path of the setting that replaces this one; such a name is refused and never read. */
+  readonly renamedTo?: readonly string[];
 }
+
+/** Former keys and their new names, with dots between the parts. */
+export type Renamed = Readonly<Record<string, string>>;
 
 /** A strict object schema whose leaves are settings. Only a file can set lists of objects and maps. */
 export type ConfigurationSchema = z.ZodObject;
@@ -46,6 +51,15 @@ export function listSettings(schema: ConfigurationSchema, envPrefix: string, pat
   });
 }
 
+/** The names that former settings had, so that none of them is ignored. */
+export function renamedSettings(renamed: Renamed, envPrefix: string): readonly Setting[] {
+  return Object.entries(renamed).map(([from, to]) => {
+    const path = from.split('.');
+    const { flag, variable } = namesOf(path, envPrefix);
+    return { path, flag, variable, kind: 'text', description: '', renamedTo: to.split('.') };
+  });
+}
+
 /** The keys that a file may have at `path`. */
 export function knownKeys(schema: ConfigurationSchema, path: readonly PropertyKey[]): readonly string[] {
   let current: z.ZodType = schema;
@@ -65,14 +79,17 @@ function describe(
   schema: z.ZodType,
   { childPath, kind, envPrefix }: { childPath: readonly string[]; kind: Setting['kind']; envPrefix: string },
 ): Setting {
-  const words = childPath.flatMap((key) => key.split(/(?=[A-Z])/)).map((word) => word.toLowerCase());
   return {
     path: childPath,
-    flag: `--${words.join('-')}`,
-    ...variableOf(`${envPrefix}_${words.join('_').toUpperCase()}`),
+    ...namesOf(childPath, envPrefix),
     kind,
     description: schema.description ?? unwrap(schema).description ?? '',
   };
+}
+
+function namesOf(path: readonly string[], envPrefix: string): Pick<Setting, 'flag' | 'variable' | 'refusedVariable'> {
+  const words = path.flatMap((key) => key.split(/(?=[A-Z])/)).map((word) => word.toLowerCase());
+  return { flag: `--${words.join('-')}`, ...variableOf(`${envPrefix}_${words.join('_').toUpperCase()}`) };
 }
 
 function variableOf(plain: string): Pick<Setting, 'variable' | 'refusedVariable'> {
@@ -119,9 +136,29 @@ export function valuesFromEnvironment(
 ): SettingValues {
   const values = settings.flatMap((setting) => {
     const text = env[setting.variable];
-    return text === undefined || text === '' ? [] : [{ path: setting.path, value: parseText(setting, text) }];
+    return text === undefined || text === '' || setting.renamedTo !== undefined
+      ? []
+      : [{ path: setting.path, value: parseText(setting, text) }];
   });
-  return { values, mistakes: settings.flatMap((setting) => refusedVariable(setting, env)) };
+  const mistakes = settings.flatMap((setting) => [
+    ...refusedVariable(setting, env),
+    ...renamedVariable(setting, settings, env),
+  ]);
+  return { values, mistakes };
+}
+
+function renamedVariable(
+  { variable, renamedTo }: Setting,
+  settings: readonly Setting[],
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const setting = renamedTo && settingAt(settings, renamedTo);
+  if (setting === undefined || (env[variable] ?? '') === '') return [];
+  return [`${variable}: renamed, set ${setting.variable} instead`];
+}
+
+function settingAt(settings: readonly Setting[], path: readonly string[]): Setting | undefined {
+  return settings.find((each) => each.renamedTo === undefined && each.path.join('.') === path.join('.'));
 }
 
 /** A value that a Service made is left alone: a Service must not keep a process from starting. */
@@ -148,7 +185,8 @@ export function valuesFromFlags(settings: readonly Setting[], argv: readonly str
     const { flag, attached } = splitFlag(argv[index] ?? '');
     const setting = settings.find((known) => known.flag === flag);
     const next = attached === undefined && takesNext(setting, argv[index + 1]) ? argv[index + 1] : undefined;
-    const read = setting === undefined ? unknownFlag(flag, settings) : readFlag(setting, flag, attached ?? next);
+    const read =
+      setting === undefined ? unknownFlag(flag, settings) : readFlag(setting, settings, flag, attached ?? next);
     if (typeof read === 'string') mistakes.push(read);
     else values.push(read);
     index += next === undefined ? 1 : 2;
@@ -157,7 +195,14 @@ export function valuesFromFlags(settings: readonly Setting[], argv: readonly str
 }
 
 /** The value, or the mistake in it. */
-function readFlag(setting: Setting, flag: string, given: string | undefined): SettingValue | string {
+function readFlag(
+  setting: Setting,
+  settings: readonly Setting[],
+  flag: string,
+  given: string | undefined,
+): SettingValue | string {
+  if (setting.renamedTo !== undefined)
+    return `${flag}: renamed, use ${settingAt(settings, setting.renamedTo)?.flag ?? 'another flag'} instead`;
   const text = given ?? (setting.kind === 'boolean' ? 'true' : undefined);
   return text === undefined ? `${flag}: a value is missing` : { path: setting.path, value: parseText(setting, text) };
 }
@@ -192,7 +237,7 @@ function unknownFlag(flag: string, settings: readonly Setting[]): string {
   if (!flag.startsWith('--')) return `"${flag}": expected a flag`;
   const nearest = nearestName(
     flag,
-    settings.map((setting) => setting.flag),
+    settings.filter(({ renamedTo }) => renamedTo === undefined).map((setting) => setting.flag),
   );
   return nearest === undefined ? `${flag}: unknown flag` : `${flag}: unknown flag, did you mean ${nearest}?`;
 }

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
-import { schedulerSchema } from '#scheduler/configuration.ts';
+import { describe, expect, test } from 'vitest';
+import { loadConfiguration } from '#shared/runtime/configuration.ts';
+import { RENAMED, schedulerSchema } from '#scheduler/configuration.ts';
+import { leaseName } from '#scheduler/scheduler.ts';
 
 test.each([
   ['a certificate without its key', { certFile: 'cert' }, 'certFile and keyFile are needed together'],
@@ -11,4 +13,61 @@ test.each([
 ])('%s is refused', (_, tls, message) => {
   const parsed = schedulerSchema.safeParse({ tls });
   expect(parsed.error?.issues.map((issue) => issue.message)).toEqual([message]);
+});
+
+function load(argv: readonly string[], env: Record<string, string> = {}, file = ''): readonly string[] {
+  const text = `apiVersion: config.plimsoll.dev/v1alpha1\nkind: SchedulerConfiguration\n${file}`;
+  const sources = { kind: 'SchedulerConfiguration', schema: schedulerSchema, renamed: RENAMED, envPrefix: 'PLIMSOLL' };
+  const loaded = loadConfiguration({ ...sources, argv: [...argv, '--config=f'], env, readFile: () => text });
+  return loaded.ok ? [] : loaded.mistakes;
+}
+
+describe('keys of earlier versions are refused with the new name', () => {
+  test.each([
+    ['--queues=On', '--queues-passes'],
+    ['--reclaim=Enforce', '--queues-reclaim'],
+    ['--reclaim-by=Shares', '--queues-reclaim-by'],
+    ['--reclaim-overuse=On', '--queues-reclaim-overuse'],
+    ['--queue-replacements=InTurn', '--queues-replacements'],
+    ['--queue-lease-name=x', '--leader-election-name'],
+    ['--nodes-lease-namespace=x', '--leader-election-namespace'],
+    ['--rescheduling-lease-name=x', '--leader-election-name'],
+  ])('the flag %s', (flag, use) => {
+    expect(load([flag])).toEqual([`${flag.split('=')[0]}: renamed, use ${use} instead`]);
+  });
+
+  test('variables, which would otherwise be ignored', () => {
+    expect(load([], { PLIMSOLL_QUEUES: 'On', PLIMSOLL_DISRUPTIONS_LEASE_NAME: 'x' })).toEqual([
+      'PLIMSOLL_QUEUES: renamed, set PLIMSOLL_QUEUES_PASSES instead',
+      'PLIMSOLL_DISRUPTIONS_LEASE_NAME: renamed, set PLIMSOLL_LEADER_ELECTION_NAME instead',
+    ]);
+  });
+
+  test('keys of the file, also where the new key is an object of the same name', () => {
+    const file = 'queues: On\nreclaim: Enforce\nqueueLease: { name: x }\nnodes: { leaseName: x }\n';
+    expect(load([], {}, file).toSorted()).toEqual([
+      'nodes.leaseName: renamed, use leaderElection.name instead',
+      'queueLease: renamed, use leaderElection instead',
+      'queues: renamed, use queues.passes instead',
+      'reclaim: renamed, use queues.reclaim instead',
+    ]);
+  });
+
+  test('the new names are read', () => {
+    const flags = ['--queues-passes=On', '--queues-reclaim=Enforce', '--leader-election-name=x'];
+    expect(load(flags, { PLIMSOLL_QUEUES_RECLAIM_BY: 'Shares' }, 'queues: { replacements: InTurn }\n')).toEqual([]);
+  });
+});
+
+test('a process has one Lease: of its only part, one for several parts, or the configured one', () => {
+  const name = (leaderElection: object, ...leases: string[]) =>
+    leaseName(
+      schedulerSchema.parse({ leaderElection }),
+      leases.map((lease) => ({ lease })),
+    );
+  expect([name({}, 'plimsoll-queues'), name({}, 'plimsoll-queues', 'plimsoll-rescheduling')]).toEqual([
+    'plimsoll-queues',
+    'plimsoll-controller',
+  ]);
+  expect(name({ name: 'own' }, 'plimsoll-queues')).toBe('own');
 });

@@ -2,15 +2,14 @@ import type { ClientContext } from '#shared/kube/client/client.ts';
 import { conditionsPatch, type Condition, type KubeObject } from '#shared/kube/kube-object.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import type { ControllerPart } from '#shared/kube/lease/run-controller.ts';
 import { listObjects, patchObject } from '#shared/kube/client/objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import { apiVersionOf, PRIORITY_POLICIES, PRIORITY_QUOTAS, type Resource } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES, EVENT_REASONS } from '#shared/kube/api-names.ts';
-import { repeat } from '#shared/runtime/repeat.ts';
 import type { Caches } from '#webhook/cluster-state/caches.ts';
 import { createDefaultClassEvents, createLostNamespaceEvents } from '#webhook/events/cluster-events.ts';
 import { podsCondition, wantedPolicyConditions, wantedQuotaConditions } from './wanted-conditions.ts';
-import type { LeaderDuty } from '#webhook/leadership.ts';
 import type { RuleReconciler } from '#webhook/rules/rule-reconciler.ts';
 import type { UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
 import { ERRORS, LOG } from '#webhook/messages.ts';
@@ -34,7 +33,7 @@ const PERIOD_MS = 10_000;
 const DEADLINE_MS = 10_000;
 
 /** Writes the conditions of policies and quotas, which show administrators what is wrong with them. */
-export function createConditionWriter(options: ConditionWriterOptions): LeaderDuty {
+export function createConditionWriter(options: ConditionWriterOptions): ControllerPart {
   const { client, caches, events, rules, uncharged, clock, random, log } = options;
   const recordDefaults = createDefaultClassEvents(events);
   const recordLost = createLostNamespaceEvents(events);
@@ -87,12 +86,10 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
   const rounds = reportRounds(log, LOG.conditionsFailed);
 
   return {
-    run: (end, term) => {
+    name: 'conditions',
+    begin: (term) => {
       const task = (signal: AbortSignal): Promise<void> => reconcile({ signal, term });
-      return repeat(
-        { task, periodMs: () => PERIOD_MS * (1 + random()), deadlineMs: DEADLINE_MS, ...rounds, clock },
-        end,
-      );
+      return { passes: [{ task, periodMs: () => PERIOD_MS * (1 + random()), deadlineMs: DEADLINE_MS, ...rounds }] };
     },
   };
 }

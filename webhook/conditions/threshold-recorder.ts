@@ -12,12 +12,10 @@ import { expectOk } from '#shared/kube/client/outcome.ts';
 import { type Condition, conditionsPatch, type KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import type { ControllerPart } from '#shared/kube/lease/run-controller.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
-import { untilAborted } from '#shared/runtime/clock.ts';
-import { repeat } from '#shared/runtime/repeat.ts';
-import type { LeaderDuty } from '#webhook/leadership.ts';
 import { CONDITIONS, ERRORS, LOG } from '#webhook/messages.ts';
 import { reportRounds } from '#shared/runtime/fault-log.ts';
 
@@ -42,24 +40,20 @@ export function readNodeReport(raw: KubeObject): NodeReport | undefined {
  * Records in the status of each NodePressurePolicy which of its thresholds a node already met when they came into
  * force, so that no node enforces those (docs/contributing/decisions/thresholds.md). Agents read the status together with the policy.
  */
-export function createThresholdRecorder(options: ClientContext): LeaderDuty {
-  const { clock, random, log } = options;
+export function createThresholdRecorder(options: ClientContext): ControllerPart {
+  const { random, log } = options;
   const rounds = reportRounds(log, LOG.thresholdsFailed);
   // The first failure is that of an API server which is just about to serve the kind.
   const onError = (err: unknown, failuresInARow: number): void => {
     if (failuresInARow >= 2) rounds.onError(err);
   };
   return {
-    run: async (end, term) => {
+    name: 'thresholds',
+    begin: (term) => {
       const reports = createReflector({ ...options, resource: NODE_PRESSURES, slim: readNodeReport });
-      const watching = reports.run(end);
-      await Promise.race([reports.synced, untilAborted(end)]);
       const task = (signal: AbortSignal): Promise<void> => recordAll(options, reports, { signal, term });
-      await repeat(
-        { task, periodMs: () => PERIOD_MS * (1 + random()), deadlineMs: DEADLINE_MS, ...rounds, onError, clock },
-        end,
-      );
-      await watching;
+      const pass = { task, periodMs: () => PERIOD_MS * (1 + random()), deadlineMs: DEADLINE_MS, ...rounds, onError };
+      return { sources: [reports], passes: [pass] };
     },
   };
 }

@@ -17,8 +17,7 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { MUTATING_WEBHOOKS, type Resource, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
-import { repeat } from '#shared/runtime/repeat.ts';
-import type { LeaderDuty } from '#webhook/leadership.ts';
+import type { ControllerPart, TermWork } from '#shared/kube/lease/run-controller.ts';
 import { unlikeShipped } from '#webhook/rules/enforcing-policies.ts';
 import { type ConfiguredNamespaces, type LeftOut, namespacesElsewhere, nextLeftOut } from './elsewhere.ts';
 import { LOG } from '#webhook/messages.ts';
@@ -46,9 +45,9 @@ const BACKOFF = { initialMs: 250, maxMs: 10_000, factor: 2, jitter: 0.5 };
  * and removes the condition whenever the API server may not have done so (docs/contributing/decisions/defaults-in-api-server.md).
  * Another condition excludes the namespaces for which nothing is configured, also from the entry for templates.
  */
-export function createPodEntries(options: PodEntriesOptions): LeaderDuty {
+export function createPodEntries(options: PodEntriesOptions): ControllerPart {
   const { client, clock, log, rules, configured, nevertheless } = options;
-  async function run(end: AbortSignal, term: LeaseTerm): Promise<void> {
+  function begin(term: LeaseTerm): TermWork {
     let completeSince: number | undefined;
     let wasNarrow = false;
     let leftOut: LeftOut | undefined;
@@ -68,9 +67,9 @@ export function createPodEntries(options: PodEntriesOptions): LeaderDuty {
       wasNarrow = isNarrow;
     };
     const rounds = reportRounds(log, LOG.entriesFailed);
-    return repeat({ task, periodMs: LOOK_EVERY_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, ...rounds, clock }, end);
+    return { passes: [{ task, periodMs: LOOK_EVERY_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, ...rounds }] };
   }
-  return { run };
+  return { name: 'entries for pods', begin };
 }
 
 function knownNamespaces(configured: ConfiguredNamespaces, now: number): Parameters<typeof nextLeftOut>[1] {

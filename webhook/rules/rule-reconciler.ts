@@ -3,13 +3,13 @@ import type { PriorityPolicy } from '#shared/domain/priority/classes-and-policie
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import type { ControllerPart } from '#shared/kube/lease/run-controller.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat, type Repetition } from '#shared/runtime/repeat.ts';
 import { type Caches, readRules, type Rules } from '#webhook/cluster-state/caches.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
-import type { LeaderDuty } from '#webhook/leadership.ts';
 import { compareRules, type Comparison, writeRules } from './stored-rules.ts';
 import { missingPolicies } from './enforcing-policies.ts';
 import {
@@ -42,7 +42,7 @@ const BACKOFF = { initialMs: 250, maxMs: 10_000, factor: 2, jitter: 0.5 };
 
 /**
  * Keeps the rules that the API server enforces equal to the policies. Compares nothing before `run` and writes nothing
- * before its duty runs.
+ * before its part leads.
  */
 export class RuleReconciler {
   readonly #options: RuleReconcilerOptions;
@@ -76,12 +76,13 @@ export class RuleReconciler {
   }
 
   /** Writes the rules; only the leader runs it. */
-  readonly duty: LeaderDuty = {
-    run: (end, term) => {
+  readonly part: ControllerPart = {
+    name: 'rules',
+    begin: (term) => {
       this.#writeDue.again(0);
       const task = (signal: AbortSignal): Promise<void> => this.#write(signal, term);
       const onError = (error: unknown): void => this.#writeFailed(error);
-      return repeat({ ...this.#round, ...this.#writing, task, periodMs: WRITE_EVERY_MS, onError }, end);
+      return { passes: [{ ...this.#round, ...this.#writing, task, periodMs: WRITE_EVERY_MS, onError }] };
     },
   };
 

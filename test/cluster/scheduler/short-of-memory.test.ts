@@ -52,7 +52,7 @@ describe.skipIf(why !== undefined)(`preemption, then memory pressure, with exten
     const { admin, cluster } = own();
     const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '-k', DEFINITIONS]);
     expect([applied.status, applied.stderr]).toEqual([0, '']);
-    const modes = ['--nodes-avoidance=Enforce', '--nodes-taints=Off', '--nodes-lease-namespace=default'];
+    const modes = ['--nodes-avoidance=Enforce', '--nodes-taints=Off', '--leader-election-namespace=default'];
     scheduler = await startSchedulerProcess(cluster.kubeconfig, port, modes);
     ending = endTerminatedPods(admin, over.signal);
   }, 120_000);

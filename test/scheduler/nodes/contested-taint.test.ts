@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
+import { runController } from '#shared/kube/lease/run-controller.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
-import { runNodeController } from '#scheduler/nodes/node-controller.ts';
+import { nodeController } from '#scheduler/nodes/node-controller.ts';
 import { nodesSchema } from '#scheduler/nodes/nodes-configuration.ts';
 import { at } from '#test/contract/harness.ts';
 import { fastClock } from '#test/fakes/fast-clock.ts';
@@ -43,7 +44,10 @@ beforeAll(async () => {
   const modes = { avoidance: 'Off', taints: 'Enforce', transitionSeconds: 0, mostTaintedPercent: 100 };
   const configuration = nodesSchema.parse({ ...modes, writesPerMinute: 6_000 });
   const log = createLog({ component: 'test', level: 'silent', format: 'json' });
-  controlling = runNodeController({ client, configuration, clock, random: () => 0, log, metrics }, stop.signal);
+  const context = { client, clock, random: () => 0, log, metrics };
+  const parts = [nodeController({ ...context, configuration })];
+  const lease = { name: 'plimsoll-node-controller', namespace: 'plimsoll-system' };
+  controlling = runController({ ...context, lease, parts }, stop.signal);
 }, TIMEOUT_MS);
 afterAll(async () => {
   stop.abort();

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
+import { runController } from '#shared/kube/lease/run-controller.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
-import { runNodeController } from '#scheduler/nodes/node-controller.ts';
+import { nodeController } from '#scheduler/nodes/node-controller.ts';
 import { nodesSchema } from '#scheduler/nodes/nodes-configuration.ts';
 import { at } from '#test/contract/harness.ts';
 import { fastClock } from '#test/fakes/fast-clock.ts';
@@ -81,7 +82,9 @@ describe(
         log,
         metrics,
       };
-      return Object.assign(replica, { stop, done: runNodeController(own, stop.signal) });
+      const lease = { name: 'plimsoll-node-controller', namespace: 'plimsoll-system' };
+      const done = runController({ ...own, lease, parts: [nodeController(own)] }, stop.signal);
+      return Object.assign(replica, { stop, done });
     }
 
     async function send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown> {

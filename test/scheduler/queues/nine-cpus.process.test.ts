@@ -13,9 +13,9 @@ const FLAGS = [
   '--extender=Off',
   '--nodes-avoidance=Off',
   '--nodes-taints=Off',
-  '--queues=On',
-  '--reclaim=Enforce',
-  '--reclaim-by=Shares',
+  '--queues-passes=On',
+  '--queues-reclaim=Enforce',
+  '--queues-reclaim-by=Shares',
 ];
 
 interface Amounts {

@@ -16,6 +16,7 @@ import { RULE_CLASSES } from '#test/build/rule-cases.ts';
 import { apiDouble, type ApiDouble, type Fault } from '#test/fakes/api-double.ts';
 import { fastClock } from '#test/fakes/fast-clock.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
+import { leadPart } from '#test/webhook/support/lead-part.ts';
 
 const FOLDER = '/apis/admissionregistration.k8s.io/v1';
 const PLURALS = {
@@ -84,7 +85,7 @@ describe('createPodEntries', () => {
       configured: () => configured,
       nevertheless: () => ({ avoiding: [], judgesBudgets: false }),
     });
-    void duty.run(end.signal, { fencingToken: '', formerUntil: 0, isHeld: () => isHeld });
+    leadPart(duty, { fencingToken: '', formerUntil: 0, isHeld: () => isHeld }, end.signal);
     return {
       lose: () => {
         isHeld = false;

@@ -15,6 +15,7 @@ import { createCaches, type Caches } from '#webhook/cluster-state/caches.ts';
 import { RuleReconciler } from '#webhook/rules/rule-reconciler.ts';
 import { CONDITIONS } from '#webhook/messages.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
+import { leadPart } from '#test/webhook/support/lead-part.ts';
 
 const WITHIN = 5_000;
 /** Several times what it takes the leader to see a change and to write. */
@@ -65,7 +66,8 @@ describe('RuleReconciler on the sandbox API server', () => {
       caches,
       lead: () => {
         let isHeld = true;
-        void reconciler.duty.run(end.signal, { fencingToken: randomUUID(), formerUntil: 0, isHeld: () => isHeld });
+        const term = { fencingToken: randomUUID(), formerUntil: 0, isHeld: () => isHeld };
+        leadPart(reconciler.part, term, end.signal);
         return {
           lose: () => {
             isHeld = false;
@@ -200,7 +202,7 @@ describe('RuleReconciler on the sandbox API server', () => {
     const end = new AbortController();
     running.push(end);
     expect([...stale.caches.policies.values()].map(({ maxPriority }) => maxPriority)).toEqual([1]);
-    void stale.reconciler.duty.run(end.signal, { fencingToken: 'late', formerUntil: 0, isHeld: () => true });
+    leadPart(stale.reconciler.part, { fencingToken: 'late', formerUntil: 0, isHeld: () => true }, end.signal);
     await letTimePass(QUIET_MS, 'watched');
     expect(await rulesIn('plimsoll')).toEqual([['a', 2]]);
   });

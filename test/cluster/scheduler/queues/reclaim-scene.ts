@@ -40,7 +40,7 @@ export function fill(
 }
 
 /** Two nodes of 8 CPUs, and one managed namespace whose pods name their queue. */
-export function reclaimScene(own: () => OwnCluster, flags: readonly string[] = ['--reclaim=Enforce']) {
+export function reclaimScene(own: () => OwnCluster, flags: readonly string[] = ['--queues-reclaim=Enforce']) {
   const scene = queueScene(own);
   const ended = new AbortController();
   let replicas: readonly SchedulerProcess[] = [];

@@ -1,62 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
-import { failureOf, type Outcome } from '#shared/kube/client/outcome.ts';
 import { createLog } from '#shared/runtime/log.ts';
-import { manualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
+import { failureOf } from '#shared/kube/client/outcome.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
+import { manualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
 import { aborted } from '#test/build/waiting.ts';
+import { leaseServer, type LeaseServer } from './lease-server.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 
-interface LeaseServer {
-  lease: { metadata: { uid: string; resourceVersion: string }; spec: Record<string, unknown> } | undefined;
-  /** Clients cut off from the server; `deaf` ones reach it but hear no answer. */
-  readonly cut: Set<string>;
-  readonly deaf: Set<string>;
-  client(identity: string): KubeClient;
-}
-
-function leaseServer(): LeaseServer {
-  let version = 0;
-  let made = 0;
-
-  function answer(request: KubeRequest): Outcome<unknown> {
-    const body = request.body as { metadata?: { resourceVersion?: string }; spec: Record<string, unknown> } | undefined;
-    const { lease } = server;
-    if (request.method === 'POST') {
-      if (lease !== undefined) return failureOf(409, { reason: 'AlreadyExists' });
-      made += 1;
-      return store(`uid-${made}`, body?.spec ?? {});
-    }
-    if (lease === undefined) return failureOf(404, {});
-    if (request.method !== 'PATCH') return { kind: 'ok', object: structuredClone(lease), warnings: [] };
-    if (body?.metadata?.resourceVersion !== lease.metadata.resourceVersion)
-      return failureOf(409, { reason: 'Conflict' });
-    return store(lease.metadata.uid, { ...lease.spec, ...body.spec });
-  }
-
-  function store(uid: string, spec: Record<string, unknown>): Outcome<unknown> {
-    version += 1;
-    server.lease = { metadata: { uid, resourceVersion: `v${version}` }, spec };
-    return { kind: 'ok', object: structuredClone(server.lease), warnings: [] };
-  }
-
-  const server: LeaseServer = {
-    lease: undefined,
-    cut: new Set(),
-    deaf: new Set(),
-    client: (identity) =>
-      scriptedClient((request) => {
-        if (server.cut.has(identity)) return { kind: 'unreachable', message: 'cut' };
-        const outcome = answer(request);
-        return server.deaf.has(identity) ? { kind: 'timeout', message: 'deaf' } : outcome;
-      }).client,
-  };
-  return server;
-}
+const NAME = 'plimsoll-scheduler';
 
 interface Contender {
   readonly stop: AbortController;
@@ -76,7 +30,7 @@ function contend(server: LeaseServer, clock: ManualClock, identity: string): Con
     done: runWithLease(
       {
         client: server.client(identity),
-        name: 'plimsoll-scheduler',
+        name: NAME,
         namespace: 'plimsoll-system',
         identity,
         clock,
@@ -112,13 +66,17 @@ describe('runWithLease', () => {
     await clock.advance(0);
     const b = contend(server, clock, 'b');
     await clock.advance(60_000);
-    expect([a.tokens, b.tokens, server.lease?.spec['holderIdentity']]).toEqual([['uid-1/0'], [], 'a']);
+    expect([a.tokens, b.tokens, server.leases.get(NAME)?.spec['holderIdentity']]).toEqual([['uid-1/0'], [], 'a']);
     a.stop.abort();
     await clock.advance(2_500);
     expect([a.term, b.tokens]).toEqual([undefined, ['uid-1/1']]);
-    expect(server.lease?.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1, leaseDurationSeconds: 15 });
+    expect(server.leases.get(NAME)?.spec).toMatchObject({
+      holderIdentity: 'b',
+      leaseTransitions: 1,
+      leaseDurationSeconds: 15,
+    });
     await end(clock, a, b);
-    expect(server.lease?.spec['holderIdentity']).toBe('');
+    expect(server.leases.get(NAME)?.spec['holderIdentity']).toBe('');
   });
 
   test('a leader knows until when the one before it was alive, and the first that there was none', async () => {
@@ -168,7 +126,7 @@ describe('runWithLease', () => {
     const [server, clock] = [leaseServer(), manualClock()];
     const a = contend(server, clock, 'a');
     await clock.advance(3_000);
-    server.lease = undefined;
+    server.leases.delete(NAME);
     await clock.advance(6_000);
     expect(a.tokens).toEqual(['uid-1/0', 'uid-2/0']);
     await end(clock, a);

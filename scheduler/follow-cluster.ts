@@ -1,0 +1,84 @@
+import { PodAmounts } from '#shared/decide/queues/queue-charges.ts';
+import { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
+import { Removals } from '#shared/domain/disruption/removals.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import type { ProcessContext } from '#shared/runtime/run-program.ts';
+import { createClusterView } from './cluster-view.ts';
+import { templateOf } from './compact-pod.ts';
+import type { SchedulerConfiguration } from './configuration.ts';
+import { OwnerDisruptions } from './disruptions/owner-disruptions.ts';
+import { pruneRemovals } from './disruptions/record-disruptions.ts';
+import { followEvictions, followPreemptedEvents, watchRemovals } from './disruptions/watch-removals.ts';
+import { createNominations } from './extender/nominations.ts';
+import { createQueueKeeper } from './extender/preemption-rules.ts';
+import { MarkGuard } from './mark-guard.ts';
+import { createPreemptionLoops } from './preemptions/preemption-loops.ts';
+import { watchPreemptions } from './preemptions/watch-preemptions.ts';
+import { followQueues } from './queues/stored-queue.ts';
+
+export interface SchedulerContext extends ProcessContext {
+  readonly client: KubeClient;
+  readonly metrics: Metrics;
+}
+
+/** The one copy of the cluster that all parts of a process decide from, and what they remember about it. */
+export type ClusterCopy = ReturnType<typeof followCluster>;
+
+/** Nothing is read before `run`, and nothing at all if no part that is on needs it. */
+export function followCluster(configuration: SchedulerConfiguration, context: SchedulerContext) {
+  const { clock } = context;
+  const isOn = {
+    extender: configuration.extender === 'On',
+    record: configuration.disruptions.record === 'On',
+    queues: configuration.queues.passes === 'On',
+    rescheduling: configuration.rescheduling.passes === 'On',
+  };
+  const removals = new Removals();
+  const removalWatch = isOn.record ? watchRemovals(removals, clock, () => !view.pods.isSynced()) : undefined;
+  const guard = new MarkGuard(configuration);
+  const { isGuarded } = guard;
+  const queued = isOn.queues ? new QueuedPods(clock, templateOf, isGuarded) : undefined;
+  const queues = followQueues(context, isOn.queues);
+  const loops = createPreemptionLoops(configuration.preemptionLoops, clock);
+  const nominations = createNominations(clock);
+  const watch = watchPreemptions({ ...context, loops });
+  const owners = new OwnerDisruptions(clock);
+  const view = createClusterView({
+    ...context,
+    observePod: (seen, snapshot) => {
+      nominations.observe(seen, snapshot);
+      watch(seen, snapshot);
+      removalWatch?.observePod(seen, snapshot);
+      owners.observePod(seen);
+      queued?.observe(seen, snapshot);
+      keeper?.observePod(seen, snapshot);
+    },
+    observeGone: (uid, gone, snapshot) => {
+      removalWatch?.observeGone(uid, gone, snapshot);
+      owners.observeGone(gone);
+      queued?.gone(uid);
+      keeper?.observeGone(uid);
+    },
+    observeEvictions: removalWatch?.observeEvictions,
+    observeLoops: ({ node, records }) => loops.adopt(node, records),
+  });
+  const keeper = isOn.extender
+    ? createQueueKeeper({ ...context, ...view, queues, amounts: new PodAmounts(templateOf), isGuarded })
+    : undefined;
+  const run = (signal: AbortSignal): void => {
+    const readers = Object.values(isOn).includes(true) ? view.reflectors : [];
+    void guard.follow(context, signal).then(() => readers.forEach((reflector) => void reflector.run(signal)));
+    if (isOn.extender || isOn.queues) void queues.run(signal);
+    if (isOn.record) followRemovals(removals, context, signal);
+  };
+  const ownerDisruptedAt = (owner: string | undefined) => owners.at(owner);
+  return { view, loops, nominations, removals, queued, queues, keeper, ownerDisruptedAt, run };
+}
+
+/** Every replica follows the removals, so that the next leader knows them. */
+function followRemovals(removals: Removals, context: SchedulerContext, signal: AbortSignal): void {
+  void followPreemptedEvents(removals, context).run(signal);
+  for (const evictions of followEvictions(removals, context)) void evictions.run(signal);
+  void pruneRemovals({ ...context, removals }, signal);
+}
