@@ -1,14 +1,13 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import { decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
-import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
+import { installShippedSet, startShipped } from '#test/cluster/support/shipped-set.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at } from '#test/contract/harness.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { setAside, untilKnown, untilScores } from './ask-extender.ts';
 import { BY_DEFAULT, BY_OPTION, type ChoiceCase, PROTECTED } from './choice-cases.ts';
 import type { SeedPod } from '#test/shared/domain/preemption/seed-cluster.ts';
@@ -18,7 +17,6 @@ import { namedVictims, type RecordedQuestions, recordQuestions } from './recorde
 import { CLASSES, classOf, PODS, type SeedStage, seedStage } from './seed-stage.ts';
 import { eventually } from '#test/build/waiting.ts';
 
-const DEFINITION = fileURLToPath(new URL('../../../deploy/crds/plimsoll.dev_nodepressures.yaml', import.meta.url));
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
 const PATIENCE_MS = 30_000;
@@ -41,11 +39,10 @@ describe.skipIf(why !== undefined)(`whom kube-scheduler with the extender preemp
   });
 
   beforeAll(async () => {
-    const applied = await kubectl(own().cluster.kubeconfig, ['apply', '--server-side', '-f', DEFINITION]);
-    expect([applied.status, applied.stderr]).toEqual([0, '']);
+    await installShippedSet(own());
     const metadata = { name: classOf(PROTECTED), annotations: { 'plimsoll.dev/allow-preemption': 'false' } };
     await send('POST', CLASSES, { metadata, value: PROTECTED });
-  });
+  }, 60_000);
   afterAll(() => questions.stop());
 
   async function send(method: 'GET' | 'POST' | 'PATCH', path: string, body?: object): Promise<unknown> {
@@ -141,7 +138,7 @@ describe.skipIf(why !== undefined)(`whom kube-scheduler with the extender preemp
   function playAll(cases: Readonly<Record<string, ChoiceCase>>, prefix: string, flags: readonly string[] = []): void {
     let extender: SchedulerProcess;
     beforeAll(async () => {
-      extender = await startSchedulerProcess(own().cluster.kubeconfig, port, flags);
+      extender = await startShipped(own(), 'plimsoll-control-plane-extender', flags, { port });
     }, 60_000);
     afterAll(() => extender.stop());
     const numbered = Object.entries(cases).map(([name, choice], index) => [name, `${prefix}${index}`, choice] as const);

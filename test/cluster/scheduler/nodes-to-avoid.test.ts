@@ -1,16 +1,14 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
-import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
+import { installShippedSet, startShipped } from '#test/cluster/support/shipped-set.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at, pod } from '#test/contract/harness.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { untilScores } from './ask-extender.ts';
 import { inHalfADay } from './pressures-by-hand.ts';
 import { eventually } from '#test/build/waiting.ts';
 
-const DEFINITION = fileURLToPath(new URL('../../../deploy/crds/plimsoll.dev_nodepressures.yaml', import.meta.url));
 const PODS = '/api/v1/namespaces/default/pods';
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const TYPE = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure' };
@@ -31,9 +29,8 @@ describe.skipIf(why !== undefined)(
     });
 
     beforeAll(async () => {
-      const { admin, cluster } = own();
-      const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '-f', DEFINITION]);
-      expect([applied.status, applied.stderr]).toEqual([0, '']);
+      const { admin } = own();
+      await installShippedSet(own());
       await makeFakeNodes(admin, 'node', 2);
       await eventually(async () => expect(await countReadyNodes(admin)).toBe(2), PATIENCE_MS);
       for (const name of ['node-0', 'node-1']) {
@@ -46,7 +43,7 @@ describe.skipIf(why !== undefined)(
           expect(outcome).toMatchObject({ kind: 'ok' });
         }, PATIENCE_MS);
       }
-      extender = await startSchedulerProcess(cluster.kubeconfig, port);
+      extender = await startShipped(own(), 'plimsoll-control-plane-extender', [], { port });
     }, 120_000);
     afterAll(() => extender.stop());
 

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { PATIENCE_MS, preemptionScenario } from './preemption-scenario.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { installShippedSet, startShipped } from '#test/cluster/support/shipped-set.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 const why = whyNoOwnCluster(process.env);
@@ -31,7 +32,8 @@ describe.skipIf(why !== undefined)(`kube-scheduler with the extender${why ?? ''}
   });
 
   beforeAll(async () => {
-    extender = await startSchedulerProcess(own().cluster.kubeconfig, port);
+    await installShippedSet(own());
+    extender = await startShipped(own(), 'plimsoll-control-plane-extender', [], { port });
   }, 60_000);
   afterAll(() => extender.stop());
 

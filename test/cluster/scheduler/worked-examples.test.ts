@@ -4,7 +4,8 @@ import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts'
 import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { installShippedSet, startShipped } from '#test/cluster/support/shipped-set.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { type Given, readSeed, type Seed, sortedFields } from '#test/shared/domain/preemption/seed-cluster.ts';
 import { untilKnown } from './ask-extender.ts';
 import { CLASSES, classOf, type Moment, type SeedStage, seedStage } from './seed-stage.ts';
@@ -40,8 +41,9 @@ describe.skipIf(why !== undefined)(`worked examples on kube-scheduler with the e
   let ending: Promise<void>;
 
   beforeAll(async () => {
-    const { admin, cluster } = own();
-    extender = await startSchedulerProcess(cluster.kubeconfig, port);
+    const { admin } = own();
+    await installShippedSet(own());
+    extender = await startShipped(own(), 'plimsoll-control-plane-extender', [], { port });
     const metadata = { name: classOf(PROTECTED), annotations: { 'plimsoll.dev/allow-preemption': 'false' } };
     const body = { metadata, value: PROTECTED };
     expect(await admin.request({ method: 'POST', path: CLASSES, body })).toMatchObject({ kind: 'ok' });

@@ -4,7 +4,8 @@ import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at } from '#test/contract/harness.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { installShippedSet, startShipped } from '#test/cluster/support/shipped-set.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { untilKnown } from '#test/cluster/scheduler/ask-extender.ts';
 import { seedStage } from '#test/cluster/scheduler/seed-stage.ts';
 import { eventually } from '#test/build/waiting.ts';
@@ -27,8 +28,11 @@ describe.skipIf(why !== undefined)(`two pods that preempt each other on kube-sch
   });
 
   beforeAll(async () => {
-    const { admin, cluster } = own();
-    extender = await startSchedulerProcess(cluster.kubeconfig, port, ['--preemption-loops-mode=Enforce']);
+    const { admin } = own();
+    await installShippedSet(own());
+    extender = await startShipped(own(), 'plimsoll-control-plane-extender', ['--preemption-loops-mode=Enforce'], {
+      port,
+    });
     ending = endTerminatedPods(admin, over.signal);
     const body = { metadata: { name: 'c' }, spec: { minAvailable: 1, selector: { matchLabels: { seed: 'c' } } } };
     expect(await admin.request({ method: 'POST', path: BUDGETS, body })).toMatchObject({ kind: 'ok' });

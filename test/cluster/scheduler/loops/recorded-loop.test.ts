@@ -1,17 +1,15 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { untilKnown } from '#test/cluster/scheduler/ask-extender.ts';
 import { seedStage } from '#test/cluster/scheduler/seed-stage.ts';
-import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
+import { installShippedSet, startShipped } from '#test/cluster/support/shipped-set.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
 import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { at } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 
-const DEFINITIONS = fileURLToPath(new URL('../../../../deploy/crds', import.meta.url));
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const TYPE = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure' };
 const OWNERS = '/api/v1/namespaces/default/configmaps';
@@ -23,6 +21,7 @@ const why = whyNoOwnCluster(process.env);
 describe.skipIf(why !== undefined)(`a recorded loop of preemptions on kube-scheduler${why ?? ''}`, () => {
   let port = 0;
   let scheduler: SchedulerProcess | undefined;
+  let controller: SchedulerProcess | undefined;
   let ending: Promise<void>;
   const over = new AbortController();
   const own = ownCluster(async () => {
@@ -33,16 +32,13 @@ describe.skipIf(why !== undefined)(`a recorded loop of preemptions on kube-sched
   });
 
   beforeAll(async () => {
-    const { admin, cluster } = own();
-    const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '-k', DEFINITIONS]);
-    expect([applied.status, applied.stderr]).toEqual([0, '']);
-    await create('/api/v1/namespaces', 'plimsoll-system');
-    ending = endTerminatedPods(admin, over.signal);
+    await installShippedSet(own());
+    ending = endTerminatedPods(own().admin, over.signal);
   }, 120_000);
   afterAll(async () => {
     over.abort();
     await ending;
-    await scheduler?.stop();
+    await Promise.all([scheduler?.stop(), controller?.stop()]);
   });
 
   async function create(path: string, name: string, type: object = {}): Promise<unknown> {
@@ -56,10 +52,8 @@ describe.skipIf(why !== undefined)(`a recorded loop of preemptions on kube-sched
   /** Starts the process anew. */
   async function run(...flags: readonly string[]): Promise<void> {
     await scheduler?.stop();
-    scheduler = await startSchedulerProcess(own().cluster.kubeconfig, port, [
-      '--preemption-loops-mode=Enforce',
-      ...flags,
-    ]);
+    const modes = ['--preemption-loops-mode=Enforce', ...flags];
+    scheduler = await startShipped(own(), 'plimsoll-control-plane-extender', modes, { port });
   }
 
   /** Two owners `a` and `b`, whose pods ask for a whole node each. */
@@ -129,7 +123,8 @@ describe.skipIf(why !== undefined)(`a recorded loop of preemptions on kube-sched
   }, 180_000);
 
   test('with the action Avoid the owner that gave way last is kept away, and its next pod ends the loop on another node', async () => {
-    await run('--preemption-loops-action=Avoid', '--nodes-avoidance=Enforce');
+    controller = await startShipped(own(), 'plimsoll-node-controller', ['--nodes-avoidance=Enforce']);
+    await run('--preemption-loops-action=Avoid');
     const { stage, start, isPlaced } = await play('avoid');
     const owner = { namespace: 'default', kind: 'ConfigMap', name: 'avoid-a' };
     await eventually(async () => {

@@ -3,7 +3,8 @@ import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at, pod } from '#test/contract/harness.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { installShippedSet, startShipped } from '#test/cluster/support/shipped-set.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import type { Given } from '#test/shared/domain/preemption/seed-cluster.ts';
 import { untilKnown } from '#test/cluster/scheduler/ask-extender.ts';
 import { CLASSES, classOf, PODS, type SeedStage, seedStage } from '#test/cluster/scheduler/seed-stage.ts';
@@ -39,7 +40,8 @@ describe.skipIf(why !== undefined)(`kube-scheduler's proposal, taken as a proof$
     const metadata = { name: classOf(PROTECTED), annotations: { 'plimsoll.dev/allow-preemption': 'false' } };
     await send('POST', CLASSES, { metadata, value: PROTECTED });
     await make(deviceClass());
-    extender = await startSchedulerProcess(own().cluster.kubeconfig, port);
+    await installShippedSet(own());
+    extender = await startShipped(own(), 'plimsoll-control-plane-extender', [], { port });
   }, 60_000);
   afterAll(() => extender.stop());
 
