@@ -5,6 +5,7 @@ import { DISRUPTION_LIMIT_DEFINITION } from '#shared/api/disruption-limit-defini
 import { DISRUPTION_POLICY_DEFINITION } from '#shared/api/disruption-policy-definition.ts';
 import { PRIORITY_POLICY_DEFINITION } from '#shared/api/priority-policy-definition.ts';
 import { PRIORITY_QUOTA_DEFINITION } from '#shared/api/priority-quota-definition.ts';
+import { NODE_PRESSURE_POLICY_DEFINITION } from '#shared/api/node-pressure-policy/definition.ts';
 import { QUEUE_DEFINITION } from '#shared/api/queue-definition.ts';
 import { customResourceDefinition } from './custom-resource-definition.ts';
 
@@ -14,6 +15,7 @@ const KINDS: readonly KindDefinition[] = [
   DISRUPTION_POLICY_DEFINITION,
   PRIORITY_POLICY_DEFINITION,
   PRIORITY_QUOTA_DEFINITION,
+  NODE_PRESSURE_POLICY_DEFINITION,
   QUEUE_DEFINITION,
   RESCHEDULING_POLICY_DEFINITION,
 ];

@@ -8,22 +8,13 @@ import {
   readText,
   refuseField,
   type WireObject,
-  readBoolean,
-  readChoice,
-  readCount,
-  readList,
-  readTextMap,
-  readTexts,
 } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
-import { PSI_SIGNALS } from '#shared/domain/pressure/signal.ts';
 import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
 import { quote } from '#shared/domain/base/texts.ts';
 import {
   encodeObject,
-  encodeSelector,
-  present,
   choiceOf,
   type Fields,
   fieldsOf,
@@ -33,19 +24,11 @@ import {
   listOf,
   timeText,
 } from '#shared/api/fields.ts';
-import { POLICY_KEYS, type PolicyKeyName } from '#shared/domain/ranking/ranking-order.ts';
+import { encodeBySchema, readBySchema } from '#shared/api/schema/decode-kind.ts';
 import { MAX_RECORDS, type ThresholdRecord } from '#shared/domain/pressure/threshold-record.ts';
-import type { AgentPolicy, Mode } from './policy.ts';
+import type { AgentPolicy } from './policy.ts';
 import { policyOfSpec } from './policy-of-spec.ts';
-import type {
-  NodePressurePolicySpec,
-  BySignal,
-  CpuSpec,
-  LimitsSpec,
-  ProtectSpec,
-  RankingSpec,
-  StallSpec,
-} from './spec.ts';
+import { NODE_PRESSURE_POLICY_SPEC, type NodePressurePolicySpec } from './spec.ts';
 
 /** A NodePressurePolicy: its spec as it is written, and what the agent decides by. */
 export interface NodePolicy {
@@ -57,7 +40,7 @@ export interface NodePolicy {
 export function decodePolicy(raw: KubeObject): Decoded<NodePolicy> {
   const identity = identityOf(raw);
   return decodeSpec(raw, (wire) => {
-    const spec = readSpec(wire);
+    const spec = readBySchema(NODE_PRESSURE_POLICY_SPEC, wire);
     return { spec, policy: { ...policyOfSpec(spec), ...identity } };
   });
 }
@@ -107,110 +90,8 @@ function identityOf(raw: KubeObject): PolicyIdentity {
 }
 
 /** A NodePressurePolicy as the API server takes it, with the fields that are set. */
-export function encodeNodePressurePolicy(name: string, { nodeSelector, ...spec }: NodePressurePolicySpec): object {
-  const selector = nodeSelector && encodeSelector(nodeSelector);
-  return encodeObject('NodePressurePolicy', { name }, { spec: present({ nodeSelector: selector, ...spec }) });
-}
-
-type Reader<T> = (object: WireObject, key: string) => T | undefined;
-/** For each field of a type how it is read. */
-type Readers<T> = { readonly [Key in keyof T]-?: Reader<Exclude<T[Key], undefined>> };
-
-const MODES = ['DryRun', 'Enforce'] as const;
-
-const readMode = choice(MODES);
-const readTable: Reader<BySignal> = ifSet((object, key) => Object.fromEntries(readTextMap(object, key)));
-
-const STALL: Readers<StallSpec> = {
-  signal: (rule, key) => readChoice(rule, key, PSI_SIGNALS) ?? refuseField(key, 'expected a signal'),
-  stall: choice(['some', 'full']),
-  avg10: readText,
-  avg60: readText,
-  avg300: readText,
-  mode: readMode,
-  whileAvailableBelow: readText,
-};
-const CPU: Readers<CpuSpec> = { mode: readMode, available: readText, gracePeriod: readText };
-const RANKING: Readers<RankingSpec> = {
-  preset: choice(['Kubernetes', 'ShareOfRequest']),
-  keys: ifSet(readRankingKeys),
-  daemonSets: choice(['Last', 'Rank']),
-};
-const LIMITS: Readers<LimitsSpec> = {
-  concurrent: readCount,
-  perMinute: readCount,
-  perTenMinutes: readCount,
-  perNamespacePerTenMinutes: readCount,
-  perOwnerPerHour: readCount,
-};
-const PROTECT: Readers<ProtectSpec> = {
-  namespaces: ifSet(readTexts),
-  optOutCeiling: readInteger,
-  optOut: choice(['WithinRequest', 'Always']),
-  withinRequest: ifSet(readBoolean),
-};
-const SPEC: Readers<NodePressurePolicySpec> = {
-  nodeSelector: readSelector,
-  order: readInteger,
-  mode: readMode,
-  memoryFigure: choice(['Reclaimable', 'Kubelet']),
-  evictionHard: readTable,
-  evictionSoft: readTable,
-  evictionSoftGracePeriod: readTable,
-  evictionMinimumReclaim: readTable,
-  evictionHardMode: readModes,
-  evictionSoftMode: readModes,
-  evictionPressureTransitionPeriod: readText,
-  evictionMaxPodGracePeriod: readCount,
-  pressure: ifSet((spec, key) => readList(spec, key, (rule) => readFields(rule, STALL))),
-  cpu: section(CPU),
-  ranking: section(RANKING),
-  missingStats: choice(['Never', 'Last', 'First']),
-  limits: section(LIMITS),
-  minimumRelief: readText,
-  // PodDisruptionBudgets are respected in both stages (docs/contributing/decisions/severe-stage.md); any other setting is refused.
-  budgets: section({ mild: choice(['Respect']), severe: choice(['Respect']) }),
-  protect: section(PROTECT),
-  avoidFor: readText,
-};
-
-/** Reads `spec`; an unknown field is ignored, a value of another type or choice is refused with its field. */
-function readSpec(spec: WireObject): NodePressurePolicySpec {
-  return readFields(spec, SPEC);
-}
-
-/** The fields that are set. */
-function readFields<T>(object: WireObject, readers: Readers<T>): T {
-  const fields = Object.entries<Reader<unknown>>(readers).map(([key, read]) => [key, read(object, key)] as const);
-  return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as T;
-}
-
-function section<T>(readers: Readers<T>): Reader<T> {
-  return (object, key) => readObject(object, key, (inner) => readFields(inner, readers));
-}
-
-function choice<const T extends string>(choices: readonly T[]): Reader<T> {
-  return (object, key) => readChoice(object, key, choices);
-}
-
-/** For readers to which absent is the same as empty or false. */
-function ifSet<T>(read: (object: WireObject, key: string) => T): Reader<T> {
-  return (object, key) => ((object[key] ?? undefined) === undefined ? undefined : read(object, key));
-}
-
-function readModes(spec: WireObject, key: string): BySignal<Mode> | undefined {
-  const table = readTable(spec, key);
-  const unknown = Object.values(table ?? {}).find((text) => !MODES.some((mode) => mode === text));
-  if (unknown !== undefined) return refuseField(key, `expected DryRun or Enforce, got "${unknown}"`);
-  return table as BySignal<Mode> | undefined;
-}
-
-function readRankingKeys(ranking: WireObject, key: string): readonly PolicyKeyName[] {
-  const names = readTexts(ranking, key);
-  const unknown = names.find((name) => !Object.hasOwn(POLICY_KEYS, name));
-  if (unknown !== undefined)
-    return refuseField(key, `expected ${Object.keys(POLICY_KEYS).join(', ')}, got "${unknown}"`);
-  return names as readonly PolicyKeyName[];
+export function encodeNodePressurePolicy(name: string, spec: NodePressurePolicySpec): object {
+  return encodeObject('NodePressurePolicy', { name }, { spec: encodeBySchema(NODE_PRESSURE_POLICY_SPEC, spec) });
 }
 
 const MAX_RULE_LENGTH = 256;

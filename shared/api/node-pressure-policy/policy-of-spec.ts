@@ -59,7 +59,10 @@ function thresholdsOf(spec: NodePressurePolicySpec): AgentPolicy['thresholds'] {
   return parsed.ok ? parsed.thresholds : refuseField('evictionHard', parsed.mistakes.join('; '));
 }
 
-function rankingOf({ ranking: { preset, keys = [], daemonSets } = {}, missingStats }: NodePressurePolicySpec) {
+function rankingOf({
+  ranking: { preset, keys = [], daemonSets } = { keys: undefined },
+  missingStats,
+}: NodePressurePolicySpec) {
   const usual = DEFAULT_POLICY.ranking;
   const ranking: RankingPolicy = {
     ranking: keys.length > 0 ? { keys } : (preset ?? usual.ranking),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Decoded, describe, isRecord, shorten } from '#shared/kube/decode/wire-object.ts';
+import { type Decoded, decodeObject, describe, isRecord, refuseField } from '#shared/kube/decode/wire-object.ts';
 import { API_VERSION } from '#shared/kube/api-names.ts';
 import type { Fields } from '#shared/api/fields.ts';
 
@@ -10,22 +10,31 @@ import type { Fields } from '#shared/api/fields.ts';
 
 /** Reads an object; without metadata or a spec it is read as one in which they are empty. */
 export function decodeKind<T>(schema: z.ZodType<T>, raw: unknown): Decoded<T> {
-  if (!isRecord(raw)) return { ok: false, field: '', message: 'expected an object' };
-  const first = decodeFields(schema, raw);
-  const read = first.success ? first : decodeFields(schema, withoutAbsent(raw));
-  if (read.success) return { ok: true, value: read.data };
-  const [issue] = read.error.issues;
-  return { ok: false, field: shorten(pathText(issue?.path ?? [])), message: shorten(issue?.message ?? '') };
+  return decodeObject(raw, ({ metadata, spec, ...others }) =>
+    readBySchema(schema, { ...others, metadata: metadata ?? {}, spec: spec ?? {} }),
+  );
 }
 
-function decodeFields<T>(schema: z.ZodType<T>, raw: Fields) {
-  const { metadata, spec } = raw;
-  return schema.safeDecode({ ...raw, metadata: metadata ?? {}, spec: spec ?? {} }, { error: sentence });
+/** Reads an object among others; throws as the readers of wire-object.ts do. */
+export function readBySchema<T>(schema: z.ZodType<T>, fields: Fields): T {
+  const first = schema.safeDecode(fields, READING);
+  const read = first.success ? first : schema.safeDecode(withoutAbsent(fields), READING);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  return refuseField(pathText(issue?.path ?? []), issue?.message ?? '');
 }
+
+/** Compiled readers would take a MiB on every node. */
+const READING = { error: sentence, jitless: true } as const;
 
 /** The object as the API server accepts it; what is absent is left out. */
 export function encodeKind<T>(kind: string, schema: z.ZodType<T>, value: T): object {
-  return { apiVersion: API_VERSION, kind, ...(withoutAbsent(z.encode(schema, value)) as object) };
+  return { apiVersion: API_VERSION, kind, ...encodeBySchema(schema, value) };
+}
+
+/** What is absent is left out. */
+export function encodeBySchema<T>(schema: z.ZodType<T>, value: T): object {
+  return withoutAbsent(z.encode(schema, value)) as object;
 }
 
 /** A copy without fields that are null, which means absent as in the API server, or undefined. */

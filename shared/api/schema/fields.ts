@@ -27,14 +27,19 @@ interface FieldWays<T> {
   readonly write: (value: T) => unknown;
 }
 
+/* Schemas take memory on every node, so all fields share these. */
+const ANY = z.unknown();
+const MAYBE = ANY.optional();
+const VALUE: z.ZodType = z.custom();
+
 /** A field that may be absent. */
 export function field<T>(ways: FieldWays<T>, words: CrdWords) {
-  return withWords(z.codec(z.unknown().optional(), z.custom<T>(), codecOf(ways)), words);
+  return withWords(z.codec(MAYBE, VALUE as z.ZodCustom<T, T>, codecOf(ways)), words);
 }
 
 /** A field that must be there. */
 export function requiredField<T>(ways: FieldWays<T>, words: CrdWords) {
-  return withWords(z.codec(z.unknown(), z.custom<T>(), codecOf(ways)), words);
+  return withWords(z.codec(ANY, VALUE as z.ZodCustom<T, T>, codecOf(ways)), words);
 }
 
 function codecOf<T>({ read, write }: FieldWays<T>) {

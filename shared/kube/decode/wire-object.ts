@@ -273,7 +273,7 @@ function pathOf(key: string, index: number | undefined): string {
   return index === undefined ? key : `${key}[${index}]`;
 }
 
-export function shorten(text: string): string {
+function shorten(text: string): string {
   return text.length <= MAX_FAULT ? text : `${text.slice(0, MAX_FAULT)}…`;
 }
 
