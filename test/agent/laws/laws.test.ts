@@ -188,6 +188,10 @@ describe('a node over minutes', () => {
   );
 });
 
+test('a pod that ended while the watch stalls is no pod inside its request', async () => {
+  expect((await hunt(84_010_509, 1, { focus: slowed(0.04, 300) })).findings).toEqual(new Map());
+});
+
 describe('the laws notice an agent that', () => {
   test.each(Object.entries(WRONG))(
     '%s',

@@ -76,6 +76,8 @@ class LawWatch implements Witness {
     this.#checkStead(victim, node);
     // Of a pod without statistics nobody knows whether it is inside: the policy decides.
     if (!isInside(victim) || !victim.spec.isMeasured || victim.deletion !== undefined) return;
+    // While the watch stalls, the agent may ask about a pod that has ended.
+    if (victim.endsAtMs <= node.nowMs) return;
     const sinceMs = (this.#decidedAtMs.get(victim.uid) ?? node.nowMs) - MEASURED_MS;
     const holders = node.pods.filter((pod) => pod !== victim && isHolder(pod, sinceMs, this.#scenario));
     if (holders.length === 0) this.asked += 1;
