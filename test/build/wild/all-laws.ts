@@ -1,4 +1,5 @@
 import { claimFaults } from './claim-laws.ts';
+import { commandFaults } from './command-laws.ts';
 import { endlessFaults } from './end-laws.ts';
 import { moveFaults } from './move-laws.ts';
 import { preemptFaults } from './preempt-laws.ts';
@@ -14,6 +15,7 @@ export const WILD_LAWS: Readonly<Record<string, (cluster: WildCluster, seed: num
   'moves of the rescheduler': moveFaults,
   'answers to preemptions': preemptFaults,
   'evictions under pressure': pressureFaults,
+  'answers of the command line': commandFaults,
 };
 
 const MAX_SHOWN = 5;
