@@ -1,5 +1,5 @@
 import { type Amounts, type Quantity, quantityMilliValue, quantityValue } from '#shared/domain/quantity/quantity.ts';
-import type { Whole } from '#shared/domain/quantity/whole.ts';
+import { larger, type Whole } from '#shared/domain/quantity/whole.ts';
 
 /**
  * Amounts of a queue by resource type, as integers: bytes of memory, ephemeral storage and huge pages, thousandths of
@@ -72,11 +72,14 @@ export function plainQueue(name: string, parent?: string): Queue {
   };
 }
 
-/** Kubernetes amounts as those of a queue, rounded up. */
+/**
+ * Kubernetes amounts as those of a queue, rounded up. The API server takes any status of a pod from its node, and an amount
+ * below zero there would give the queue of the pod more than its maximum.
+ */
 export function queueAmounts(amounts: Amounts): QueueAmounts {
   const whole = new Map<string, Whole>();
   for (const [type, quantity] of amounts) {
-    whole.set(type, isInBytes(type) ? quantityValue(quantity) : quantityMilliValue(quantity));
+    whole.set(type, larger(0, isInBytes(type) ? quantityValue(quantity) : quantityMilliValue(quantity)));
   }
   return whole;
 }

@@ -41,8 +41,15 @@ export function charge(pod: Pod, now: Instant): Amounts {
  * The charge also counts containers without a value (`unstatedValues`, below).
  */
 export function chargeToPriorityQuota(pod: Pod): Amounts {
-  const charged = chargeAsSeen(pod, BEFORE_ANY_DELETION, LARGEST_VIEW);
+  const charged = withoutCredit(chargeAsSeen(pod, BEFORE_ANY_DELETION, LARGEST_VIEW));
   return hasEnded(pod) ? charged : new Map([...charged, ...unstatedValues(pod)]);
+}
+
+/** What the status of a pod says below zero, as its node may write it, would pay for other pods. */
+function withoutCredit(charged: Amounts): Amounts {
+  const isCredit = Array.from(charged.values()).some((amount) => quantitySign(amount) < 0);
+  if (!isCredit) return charged;
+  return new Map(Array.from(charged, ([name, amount]) => [name, quantitySign(amount) < 0 ? ZERO : amount]));
 }
 
 function chargeAsSeen(pod: Pod, now: Instant, view: PodResourceOptions): Amounts {

@@ -1,3 +1,4 @@
+import { accountFaults } from './account-laws.ts';
 import { claimFaults } from './claim-laws.ts';
 import { commandFaults } from './command-laws.ts';
 import { endlessFaults } from './end-laws.ts';
@@ -16,6 +17,7 @@ export const WILD_LAWS: Readonly<Record<string, (cluster: WildCluster, seed: num
   'answers to preemptions': preemptFaults,
   'evictions under pressure': pressureFaults,
   'answers of the command line': commandFaults,
+  'accounts of removals': accountFaults,
 };
 
 const MAX_SHOWN = 5;

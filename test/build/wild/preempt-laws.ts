@@ -45,7 +45,9 @@ function answerFaults(view: WildView, cluster: WildCluster, raw: KubeObject): re
   return verdicts.flatMap((verdict, index) => {
     const name = `${raw.metadata.uid} on ${proposal[index]?.node}`;
     const asked = (proposal[index]?.uids ?? []).flatMap((uid) => pods.get(uid) ?? []);
-    const isFree = asked.every((each) => protectionsFor(raw)(each).length === 0) && rules.keptOn?.(pod) === undefined;
+    const isFree =
+      asked.every((each) => !hasOptedOut(each) && protectionsFor(raw)(each).length === 0) &&
+      rules.keptOn?.(pod) === undefined;
     if (verdict.kind === 'removed') return isFree ? [`removes ${name}: ${verdict.because.text}`] : [];
     // Pods that are already terminating are named to keep their room.
     const all = verdict.victims.uids.flatMap((uid) => pods.get(uid) ?? []);
@@ -74,13 +76,13 @@ function proposalOf({ snapshot }: WildView, pod: Pod): readonly ProposedVictims[
 
 /** Why a pod may not preempt another one, from the wire. */
 function protectionsFor(preemptor: KubeObject) {
+  // One of a DaemonSet runs on no other node: as a last resort it preempts pods that opted out.
+  const isOfDaemonSet = JSON.stringify(preemptor.metadata['ownerReferences'] ?? []).includes('"DaemonSet"');
   const priority = Number(specOf(preemptor)['priority'] ?? 0);
   return (victim: KubeObject): readonly string[] => [
     ...(Number(specOf(victim)['priority'] ?? 0) >= priority ? ['is as important'] : []),
     ...(isMirror(victim) ? ['is a mirror pod'] : []),
-    ...(specOf(victim)['priorityClassName'] === 'class-1' && !wantsToGo(victim)
-      ? ['has a class that is not preempted']
-      : []),
+    ...(!isOfDaemonSet && hasOptedOut(victim) ? ['has a class that is not preempted'] : []),
     ...(priority < 2_000_000_000 &&
     ['kube-system', 'plimsoll-system', 'plimsoll-node'].includes(victim.metadata.namespace ?? '')
       ? ['is of the system']
@@ -88,6 +90,7 @@ function protectionsFor(preemptor: KubeObject) {
   ];
 }
 
-function wantsToGo({ metadata: { annotations } }: KubeObject): boolean {
-  return annotations?.['plimsoll.dev/allow-preemption'] === 'true';
+function hasOptedOut(victim: KubeObject): boolean {
+  const isWilling = victim.metadata.annotations?.['plimsoll.dev/allow-preemption'] === 'true';
+  return specOf(victim)['priorityClassName'] === 'class-1' && !isWilling;
 }

@@ -276,8 +276,10 @@ function waitingStatus({ random, nodes }: Frame): object {
 function resized({ random, wildness }: Frame): object {
   if (!random.chance(0.1 * wildness)) return {};
   return {
-    allocatedResources: { cpu: '3', memory: '1Gi' },
-    resources: { requests: { cpu: random.pick(['3', '1m', '100']) } },
+    allocatedResources: { cpu: random.pick(['3', '-1', '9223372036854775807']), memory: '1Gi' },
+    resources: {
+      requests: { cpu: random.pick(['3', '1m', '100', '-5']), memory: random.pick(['1Gi', '-1Gi', '1e30']) },
+    },
   };
 }
 

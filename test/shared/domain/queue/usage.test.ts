@@ -1,9 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
+import { queueAmounts } from '#shared/domain/queue/queue.ts';
+import { amountsOf } from '#test/build/cluster.ts';
 import { cpu } from './builders.ts';
 
 const KINDS = [cpu(1), cpu(2), new Map([['memory', 4]])];
+
+test.each(['-1', '-9223372036854775807', '-1Gi', '-1m'])('%s of a pod is nothing', (amount) => {
+  const amounts = queueAmounts(amountsOf({ cpu: amount, memory: amount }));
+  expect([...amounts]).toEqual([
+    ['cpu', 0],
+    ['memory', 0],
+  ]);
+});
 
 describe('AmountsByQueue', () => {
   test('what was added and taken off again, in any order, leaves nothing behind', () => {

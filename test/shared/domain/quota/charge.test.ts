@@ -90,6 +90,14 @@ describe('chargeToPriorityQuota', () => {
     expect(charged).toMatchObject({ 'requests.memory': '4Gi' });
   });
 
+  test('counts no amount below zero, which a node may write into the status', () => {
+    const resources = { requests: { memory: '-4Gi' }, limits: { cpu: '-1' } };
+    const status = { containerStatuses: [{ name: 'c', resources, allocatedResources: { memory: '-1' } }] };
+    const charged = printAmounts(chargeToPriorityQuota(pod('p', { status })));
+    expect(charged).toMatchObject({ 'requests.memory': '0', memory: '0' });
+    expect(Object.values(charged).filter((amount) => amount.startsWith('-'))).toEqual([]);
+  });
+
   test('counts a pod whose deletion is overdue until it is gone', () => {
     const metadata = { deletionTimestamp: DELETED, deletionGracePeriodSeconds: 1 };
     const charged = printAmounts(chargeToPriorityQuota(pod('p', { requests: { cpu: '1' }, metadata })));
