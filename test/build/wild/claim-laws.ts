@@ -1,9 +1,11 @@
-import { minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import { minus, plus, smaller, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import { pathOf } from '#shared/domain/queue/queue-tree.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { allocatableOf } from '#shared/decide/queues/node-room.ts';
 import { encodeAdmitted } from '#shared/api/admitted.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { fieldsIf } from './choices.ts';
 import { firstDifference, planText, roomSteps } from './queue-laws.ts';
 import type { WildCluster } from './wild-cluster.ts';
 import { lyingNode } from './wild-nodes.ts';
@@ -11,7 +13,7 @@ import { WildView } from './wild-view.ts';
 
 /** What one more claim of a tenant or of a node takes from the queues of others beyond its bound. */
 export function claimFaults(cluster: WildCluster): readonly string[] {
-  return [...worthlessClaims(cluster), ...claimsOnNode(cluster), ...lies(cluster)];
+  return [...worthlessClaims(cluster), ...claimsOnNode(cluster), ...waitingClaims(cluster), ...lies(cluster)];
 }
 
 /** Nothing changes by pods that are on no node, or with a mark that any tenant can write. */
@@ -54,6 +56,28 @@ function claimsOnNode(cluster: WildCluster): readonly string[] {
   );
 }
 
+/** A waiting pod of one queue, however large and important, leaves the others what they are guaranteed. */
+function waitingClaims(cluster: WildCluster): readonly string[] {
+  const before = new WildView(cluster).plan();
+  const pod = claim({ namespace: 'team-a', cpu: '9007199254740993', isGated: true });
+  const after = new WildView({ ...cluster, pods: [...cluster.pods, pod] }).plan();
+  const { tree } = before.directory;
+  const own = new Set(
+    after.question.waiting
+      .filter(({ uid }) => uid === 'uid-claim')
+      .flatMap(({ queue }) => pathOf(tree, tree.indexes.get(queue) ?? 0)),
+  );
+  return tree.queues.flatMap(({ name, guaranteed }, index) =>
+    Array.from(deservedOf(before.shares, index)).flatMap(([type, amount]) => {
+      const kept = smaller(amount, guaranteed.get(type) ?? 0);
+      const now = deservedOf(after.shares, index).get(type) ?? 0;
+      return own.has(index) || now >= kept
+        ? []
+        : [`a waiting pod takes ${minus(kept, now)} ${type} of the guarantee of ${name}`];
+    }),
+  );
+}
+
 /** A node that says it has a thousand times more adds no more than it had, and a new one not ten times the largest. */
 function lies(cluster: WildCluster): readonly string[] {
   const faults = cluster.nodes.slice(0, 1).flatMap(({ metadata: { name = '' } }) => {
@@ -92,13 +116,15 @@ interface Claim {
   readonly node?: string;
   readonly isMarked?: boolean;
   readonly isMirror?: boolean;
+  readonly isGated?: boolean;
+  readonly cpu?: string;
 }
 
-function claim({ namespace, node, isMarked = false, isMirror = false }: Claim): KubeObject {
+function claim({ namespace, node, cpu = '1000', isMarked, isMirror, isGated }: Claim): KubeObject {
   const mark = { queue: 'team-b', application: 'x', mayPreempt: true, mayBePreempted: false, at: 0, decision: 'x' };
   const annotations = {
-    ...(isMarked && { 'plimsoll.dev/admitted': encodeAdmitted(mark) }),
-    ...(isMirror && { 'kubernetes.io/config.mirror': 'hash' }),
+    ...fieldsIf(isMarked === true, { 'plimsoll.dev/admitted': encodeAdmitted(mark) }),
+    ...fieldsIf(isMirror === true, { 'kubernetes.io/config.mirror': 'hash' }),
   };
   return {
     apiVersion: 'v1',
@@ -106,10 +132,11 @@ function claim({ namespace, node, isMarked = false, isMirror = false }: Claim): 
     metadata: { namespace, name: 'claim', uid: 'uid-claim', resourceVersion: '999', annotations },
     spec: {
       ...(node !== undefined && { nodeName: node }),
-      containers: [{ name: 'main', resources: { requests: { cpu: '1000', memory: '1Ti' } } }],
+      ...fieldsIf(isGated === true, { schedulingGates: [{ name: 'plimsoll.dev/queue' }] }),
+      containers: [{ name: 'main', resources: { requests: { cpu, memory: '1Ti' } } }],
       priority: 1_999_999_999,
     },
-    status: { phase: 'Running', startTime: '2026-01-01T00:00:00Z' },
+    status: isGated === true ? { phase: 'Pending' } : { phase: 'Running', startTime: '2026-01-01T00:00:00Z' },
   };
 }
 

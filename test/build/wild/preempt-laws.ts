@@ -10,7 +10,7 @@ import { keptByQueues } from '#shared/decide/queues/kept-by-queues.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { valueOf } from '#test/build/value-of.ts';
-import { isMirror, specOf } from './eviction-laws.ts';
+import { isMirror, specOf, statusOf } from './eviction-laws.ts';
 import type { WildCluster } from './wild-cluster.ts';
 import { WildView } from './wild-view.ts';
 
@@ -48,7 +48,8 @@ function answerFaults(view: WildView, cluster: WildCluster, raw: KubeObject): re
     const isFree =
       asked.every((each) => !hasOptedOut(each) && protectionsFor(raw)(each).length === 0) &&
       rules.keptOn?.(pod) === undefined;
-    if (verdict.kind === 'removed') return isFree ? [`removes ${name}: ${verdict.because.text}`] : [];
+    const isSetAside = cluster.pods.some((each) => statusOf(each)['nominatedNodeName'] === proposal[index]?.node);
+    if (verdict.kind === 'removed') return isFree && !isSetAside ? [`removes ${name}: ${verdict.because.text}`] : [];
     // Pods that are already terminating are named to keep their room.
     const all = verdict.victims.uids.flatMap((uid) => pods.get(uid) ?? []);
     const victims = all.filter(({ metadata }) => metadata.deletionTimestamp === undefined);

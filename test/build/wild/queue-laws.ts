@@ -1,8 +1,8 @@
 import { finish } from '#shared/domain/base/steps.ts';
-import type { Whole } from '#shared/domain/quantity/whole.ts';
+import { plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { whyWaiting } from '#shared/domain/queue/let-in.ts';
 import { makeRoomInSteps } from '#shared/domain/queue/make-room.ts';
-import { pathOf } from '#shared/domain/queue/queue-tree.ts';
+import { isLeaf, pathOf } from '#shared/domain/queue/queue-tree.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
 import { usedBy } from '#shared/domain/queue/usage.ts';
@@ -17,16 +17,21 @@ import { WildView } from './wild-view.ts';
 /** What a decision about a wild cluster does that it never may; empty if it keeps all laws. */
 export function queueFaults(cluster: WildCluster, seed: number): readonly string[] {
   const view = new WildView(cluster);
-  const plan = view.plan();
+  const plan = view.plan(settingsOf(seed));
   const steps = roomSteps(view, plan);
   return [
     ...view.problems.map((problem) => `unread: ${problem}`),
     ...negatives(plan),
     ...unaccounted(view, plan),
     ...aboveMaximums(plan),
+    ...idleRoom(plan),
     ...roomFaults(view, steps, cluster),
     ...orderFaults(cluster, seed, planText(plan, steps)),
   ];
+}
+
+function settingsOf(seed: number) {
+  return { reclaimBy: seed % 2 === 0 ? 'Guarantees' : 'Shares', isReclaiming: seed % 7 !== 0 } as const;
 }
 
 /** The decisions of a leader that reclaims, for the pods for which room is sought. */
@@ -100,6 +105,33 @@ function aboveMaximums({ letIn, decision, directory: { tree } }: QueuePlan): rea
     );
 }
 
+/** No pod waits for which there is room by all sums: without queues it would run. */
+function idleRoom({ held, decision, directory: { tree }, question }: QueuePlan): readonly string[] {
+  const limits = question.allowed.get('root') ?? new Map<string, Whole>();
+  return held.flatMap((pod) => {
+    const own = tree.indexes.get(pod.queue);
+    const queue = own === undefined ? undefined : tree.queues[own];
+    if (
+      own === undefined ||
+      queue?.ordering === 'Strict' ||
+      queue?.weight === 0 ||
+      tree.detached.has(pod.queue) ||
+      !isLeaf(tree, own)
+    )
+      return [];
+    const isFree = Array.from(pod.requests).every(
+      ([type, amount]) =>
+        amount === 0 ||
+        pathOf(tree, own).every((index) => {
+          const after = plus(usedBy(decision.usage, index, type), amount);
+          const max = tree.queues[index]?.max.get(type) ?? Infinity;
+          return after <= max && (index !== 0 || after <= (limits.get(type) ?? Infinity));
+        }),
+    );
+    return isFree ? [`${pod.uid} waits although there is room: ${whyWaiting(question, decision, pod).text}`] : [];
+  });
+}
+
 /** Every victim may be evicted, in that number, and the taker could run on the node without them. */
 function roomFaults({ pods }: WildView, steps: RoomSteps, cluster: WildCluster): readonly string[] {
   const evictions = steps.flatMap(({ step }) => (step.kind === 'Evict' ? [{ ...step }] : []));
@@ -118,7 +150,7 @@ function roomFaults({ pods }: WildView, steps: RoomSteps, cluster: WildCluster):
 /** The same objects in another order lead to the same decision. */
 function orderFaults(cluster: WildCluster, seed: number, expected: string): readonly string[] {
   const view = new WildView(shuffledCluster(cluster, seed));
-  const plan = view.plan();
+  const plan = view.plan(settingsOf(seed));
   const got = planText(plan, roomSteps(view, plan));
   return got === expected ? [] : [`another order: ${firstDifference(expected, got)}`];
 }
