@@ -55,7 +55,7 @@ function policyOf(seed: number): ReschedulingPolicy {
   };
 }
 
-export function movesIn(cluster: WildCluster, policy: ReschedulingPolicy): ReschedulingResult {
+function movesIn(cluster: WildCluster, policy: ReschedulingPolicy): ReschedulingResult {
   const { snapshot, now } = new WildView(cluster);
   const rules = moveRules(snapshot.namespaces, policy.fitElsewhere);
   return finish(runPass(snapshot, policy, { now, memory: NO_MEMORY, rules }));

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 interface Entry {
+  readonly requestReceivedTimestamp?: string;
   readonly verb: string;
   readonly user: { readonly username: string };
   readonly objectRef?: { readonly resource?: string; readonly subresource?: string; readonly name?: string };
@@ -15,14 +16,18 @@ const IN_ORDER = new Set([200, 201, 202, 404, 409, 429]);
 
 /**
  * What the API server refused our own accounts, `CODE ACCOUNT VERB RESOURCE`, each once: a right that is missing, a policy
- * that stands in the way, or a request that is none.
+ * that stands in the way, or a request that is none. While an API server starts it knows no role, and answers all the same:
+ * what it refused at such a time is left out.
  */
-export function refusalsOf(auditLog: string): readonly string[] {
+export function refusalsOf(auditLog: string, isStarting: (at: number) => boolean = () => false): readonly string[] {
   const lines = readFileSync(auditLog, 'utf8').split('\n').slice(0, -1);
   const entries = lines.filter((line) => line.includes(':plimsoll-')).map((line) => JSON.parse(line) as Entry);
   const refused = entries.filter(
-    ({ user, responseStatus: status }) =>
-      OURS.test(user.username) && !IN_ORDER.has(status?.code ?? 200) && status?.message !== LOST_RACE,
+    ({ user, responseStatus: status, requestReceivedTimestamp = '' }) =>
+      OURS.test(user.username) &&
+      !IN_ORDER.has(status?.code ?? 200) &&
+      status?.message !== LOST_RACE &&
+      !isStarting(Date.parse(requestReceivedTimestamp)),
   );
   return [...new Set(refused.map(textOf))].sort();
 }

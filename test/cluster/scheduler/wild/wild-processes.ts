@@ -1,0 +1,83 @@
+import { dirname } from 'node:path';
+import { systemClock } from '#shared/runtime/clock.ts';
+import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { startInstalledWebhook } from '#test/cluster/support/installed-webhook.ts';
+import { startShipped } from '#test/cluster/support/shipped-set.ts';
+import { letTimePass } from '#test/build/waiting.ts';
+
+const DOWN_MS = 8_000;
+/** Roles are known a moment after the API server says that it is up. */
+const COLD_MS = 5_000;
+
+interface Running {
+  readonly kill: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** All processes that are shipped, two of them leaders of queues in turn, and faults among them. */
+export class WildProcesses {
+  readonly #own: OwnCluster;
+  readonly #starts: Readonly<Record<string, () => Promise<Running>>>;
+  readonly #running = new Map<string, Running>();
+  readonly #starting: (readonly [from: number, to: number])[] = [];
+
+  constructor(own: OwnCluster, extenderPort: number) {
+    this.#own = own;
+    const queues = () => startShipped(own, 'plimsoll-queues', ['--reclaim=Enforce']);
+    const { admin: client, connection, cluster } = own;
+    const webhook = { folder: dirname(cluster.kubeconfig), client, connection, failurePolicy: 'Ignore' } as const;
+    this.#starts = {
+      webhook: () => startInstalledWebhook(webhook),
+      extender: () => startShipped(own, 'plimsoll-control-plane-extender', [], { port: extenderPort }),
+      record: () => startShipped(own, 'plimsoll-disruptions'),
+      nodes: () => startShipped(own, 'plimsoll-node-controller'),
+      rescheduling: () => startShipped(own, 'plimsoll-rescheduling'),
+      queues,
+      'other queues': queues,
+    };
+  }
+
+  async start(): Promise<void> {
+    for (const name of Object.keys(this.#starts)) await this.#start(name);
+  }
+
+  /** What fails in the next turn, and comes again. */
+  async fail(turn: number): Promise<void> {
+    const faults = [
+      () => this.#again('queues'),
+      () => this.#apiServer(),
+      () => this.#again('webhook'),
+      () => this.#again('other queues'),
+      () => this.#again('record'),
+    ];
+    await faults[turn % faults.length]?.();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#running.values()].map((each) => each.stop()));
+  }
+
+  async #start(name: string): Promise<void> {
+    const started = await this.#starts[name]?.();
+    if (started !== undefined) this.#running.set(name, started);
+  }
+
+  async #again(name: string): Promise<void> {
+    await this.#running.get(name)?.kill();
+    await letTimePass(DOWN_MS, 'double');
+    await this.#start(name);
+  }
+
+  /** Whether the API server was starting then. */
+  isStarting(at: number): boolean {
+    return this.#starting.some(([from, to]) => from <= at && at <= to);
+  }
+
+  async #apiServer(): Promise<void> {
+    await this.#own.cluster.stop('kube-apiserver');
+    await letTimePass(DOWN_MS, 'double');
+    const from = systemClock.now();
+    await this.#own.cluster.start('kube-apiserver');
+    this.#starting.push([from, systemClock.now() + COLD_MS]);
+  }
+}
