@@ -285,7 +285,8 @@ function* sortUntracked({ snapshot, pods }: QueuePassInput, sorted: SortedPods):
 function noteGone({ pods }: QueuePassInput, { returned, find }: SortedPods, { gone }: NodeRoom): void {
   for (const { pod, because } of gone) {
     const queued = pods.get(pod.uid);
-    if (queued !== undefined) returned.push({ pod: queued, queue: chargedQueue(queued, find), because });
+    // One without a node is told why as any other of these.
+    if (queued?.isBound === true) returned.push({ pod: queued, queue: chargedQueue(queued, find), because });
   }
 }
 

@@ -40,7 +40,7 @@ function wildLimits(random: RandomSource, namespace: string): readonly Disruptio
       selector: oneOf(random, SELECTORS),
       limits,
       ...sometimes(random, 0.3, { minAvailable: oneOf(random, MAXIMA) }),
-      ...sometimes(random, 0.3, { shares: [{ component: 'Agent', percent: oneOf(random, [0, 1, 50, 100]) }] }),
+      ...sometimes(random, 0.3, { shares: [{ component: 'Agent', percent: oneOf(random, [1, 50, 99, 100]) }] }),
     };
     return valueOf(decodeDisruptionLimit({ metadata: { namespace, name: `limit-${index}` }, spec }));
   });

@@ -169,7 +169,9 @@ export function planText(plan: QueuePlan, steps: RoomSteps): string {
     `total ${textOf(total)}`,
     `in ${letIn.map(({ uid }) => uid).join()}`,
     `held ${held.map((pod) => `${pod.uid}: ${whyWaiting(plan.question, plan.decision, pod).text}`).join()}`,
+    // What a claim is told changes nothing for others.
     `returned ${returned
+      .filter(({ pod }) => pod.uid !== 'uid-claim')
       .map(({ pod, because }) => `${pod.uid}: ${because.text}`)
       .sort()
       .join()}`,

@@ -60,7 +60,8 @@ function wildNode(random: RandomSource, name: string, wildness: number): KubeObj
   const kind = random.chance(wildness) ? random.below(12) : 11;
   const labels = { ...(zone !== '' && { 'topology.kubernetes.io/zone': zone }), ...(kind === 0 && { pool: 'ml' }) };
   const taints = kind === 0 ? [DEDICATED] : kind <= 2 ? [closingTaint(random)] : [];
-  return nodeObject(name, { allocatable, labels, taints, isCordoned: kind === 3, isReady: kind !== 4 });
+  const unreadySince = kind === 4 ? random.pick(['2026-03-01T11:59:00Z', '2026-03-01T11:00:00Z']) : undefined;
+  return nodeObject(name, { allocatable, labels, taints, isCordoned: kind === 3, unreadySince });
 }
 
 function closingTaint(random: RandomSource): object {
@@ -73,12 +74,12 @@ interface NodeTraits {
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: readonly object[];
   readonly isCordoned?: boolean;
-  readonly isReady?: boolean;
+  readonly unreadySince?: string | undefined;
 }
 
 function nodeObject(
   name: string,
-  { allocatable, labels = {}, taints = [], isCordoned = false, isReady = true }: NodeTraits,
+  { allocatable, labels = {}, taints = [], isCordoned = false, unreadySince }: NodeTraits,
 ): KubeObject {
   return {
     apiVersion: 'v1',
@@ -88,7 +89,11 @@ function nodeObject(
     status: {
       allocatable,
       capacity: allocatable,
-      conditions: [{ type: 'Ready', status: isReady ? 'True' : 'Unknown' }],
+      conditions: [
+        unreadySince === undefined
+          ? { type: 'Ready', status: 'True' }
+          : { type: 'Ready', status: 'Unknown', lastTransitionTime: unreadySince },
+      ],
     },
   };
 }

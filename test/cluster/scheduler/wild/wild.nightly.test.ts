@@ -74,12 +74,28 @@ describe.skipIf(why !== undefined)(`wild objects on a control plane with faults$
     processes = new WildProcesses(own(), port);
     await processes.start();
     await send('POST', `${API}/reschedulingpolicies`, RESCHEDULING);
-    for (const team of TEAMS) await send('POST', `/apis/apps/v1/namespaces/${team}/deployments`, deployment());
+    await reclaims();
   }, 300_000);
   afterAll(async () => {
     ended.abort();
     await Promise.all([...running, processes?.stop()]);
   });
+
+  /** So that at least some pods are evicted: one team has nearly all, and another asks for its guarantee. */
+  async function reclaims(): Promise<void> {
+    await send('POST', '/apis/apps/v1/namespaces/team-a/deployments', deployment(30));
+    await eventually(() => expect(boundIn('team-a')).toBeGreaterThan(27), 120_000);
+    for (const team of ['team-b', 'team-c'])
+      await send('POST', `/apis/apps/v1/namespaces/${team}/deployments`, deployment(4));
+    await eventually(() => expect(boundIn('team-b')).toBe(4), 120_000);
+  }
+
+  function boundIn(namespace: string): number {
+    const bound = pods.filter(({ object }) => {
+      return at(object, 'metadata.namespace') === namespace && at(object, 'spec.nodeName') !== undefined;
+    });
+    return new Set(bound.map(({ object }) => at(object, 'metadata.uid'))).size;
+  }
 
   test(`keep the laws for ${MINUTES} minutes`, { timeout: (MINUTES + 10) * 60_000 }, async () => {
     const [loaded, until] = [new AbortController(), systemClock.monotonic() + MINUTES * 60_000];
@@ -131,7 +147,7 @@ function returnedIn(event: unknown): readonly string[] {
   return /share of the queue is free/.test(textAt(event, 'note')) ? [textAt(event, 'regarding.uid')] : [];
 }
 
-function deployment(): object {
+function deployment(replicas: number): object {
   const labels = { app: 'web' };
   const requests = { cpu: '1', memory: '256Mi' };
   const containers = [{ name: 'main', image: 'registry.test/idle:1', resources: { requests } }];
@@ -139,5 +155,5 @@ function deployment(): object {
     metadata: { labels },
     spec: { ...(pod('web') as { spec: object }).spec, schedulerName: 'default-scheduler', containers },
   };
-  return { metadata: { name: 'web' }, spec: { replicas: 4, selector: { matchLabels: labels }, template } };
+  return { metadata: { name: 'web' }, spec: { replicas, selector: { matchLabels: labels }, template } };
 }

@@ -79,6 +79,17 @@ describe('a pod on a node that is not ready', () => {
     ]);
   });
 
+  test('is named once, for what it is, where it has no node', () => {
+    const made = lost({ deletionAt: 1_000 });
+    made.see({ name: 'unbound', admittedTo: 'of-shop', deletionAt: 1_000 });
+    made.see({ name: 'elsewhere', namespace: 'not-managed', gates: [GATE], deletionAt: 1_000 });
+    const codes = at(made, 1_300_001).returned.map(({ pod, because }) => [pod.name, because.code]);
+    expect(codes).toEqual([
+      ['unbound', 'BeingDeleted'],
+      ['old', 'NeverEnds'],
+    ]);
+  });
+
   test('the node says since when', () => {
     const conditions = [{ type: 'Ready', status: 'Unknown', lastTransitionTime: '1970-01-01T00:16:40Z' }];
     expect(valueOf(decodeNode({ metadata: { name: 'n' }, status: { conditions } }))).toMatchObject(LOST);
