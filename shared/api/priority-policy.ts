@@ -24,7 +24,10 @@ const SUBJECT = z.codec(
   described(
     z.object({
       kind: z.enum(SUBJECT_KINDS, {
-        error: ({ input = '' }) => `expected User, Group or ServiceAccount, got ${JSON.stringify(input)}`,
+        error: ({ input = '' }) =>
+          typeof input === 'string'
+            ? `expected User, Group or ServiceAccount, got ${JSON.stringify(input)}`
+            : undefined,
       }),
       name: requiredText('expected a name', NAME_BOUNDS),
       namespace: text(undefined, { minLength: 1, maxLength: 63 }),

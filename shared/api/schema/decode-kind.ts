@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Decoded, decodeObject, describe, isRecord, refuseField } from '#shared/kube/decode/wire-object.ts';
+import { type Decoded, decodeObject, describe, refuseField } from '#shared/kube/decode/wire-object.ts';
 import { API_VERSION } from '#shared/kube/api-names.ts';
 import type { Fields } from '#shared/api/fields.ts';
 
@@ -37,13 +37,15 @@ export function encodeBySchema<T>(schema: z.ZodType<T>, value: T): object {
   return withoutAbsent(z.encode(schema, value)) as object;
 }
 
+/** No object of ours is deeper; what is does not end the stack. */
+const MAX_DEPTH = 32;
+
 /** A copy without fields that are null, which means absent as in the API server, or undefined. */
-export function withoutAbsent<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(withoutAbsent) as T;
-  if (!isRecord(value)) return value;
-  const kept: Record<string, unknown> = {};
-  for (const key in value) if (value[key] !== undefined && value[key] !== null) kept[key] = withoutAbsent(value[key]);
-  return kept as T;
+export function withoutAbsent<T>(value: T, depth = MAX_DEPTH): T {
+  if (depth === 0 || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((each) => withoutAbsent<unknown>(each, depth - 1)) as T;
+  const kept = Object.entries(value).filter(([, each]) => each !== undefined && each !== null);
+  return Object.fromEntries(kept.map(([key, each]) => [key, withoutAbsent<unknown>(each, depth - 1)])) as T;
 }
 
 /** `spec.limits[0].max` */

@@ -55,4 +55,20 @@ describe('decodePriorityPolicy and encodePriorityPolicy', () => {
     const decoded = valueOf(decodePriorityPolicy({ metadata: { name: 'p' } }));
     expect(encodePriorityPolicy(decoded)).toMatchObject({ spec: { preemption: 'Allow', onViolation: 'Deny' } });
   });
+
+  test.each([
+    [{}, 'expected User, Group or ServiceAccount, got ""'],
+    [{ kind: 'Pod' }, 'expected User, Group or ServiceAccount, got "Pod"'],
+    [{ kind: JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown }, 'expected a text, got a list'],
+  ])('the kind of a subject is refused by its field: %#', (subject, message) => {
+    const read = decodePriorityPolicy({ metadata: { name: 'p' }, spec: { subjects: [{ name: 'a', ...subject }] } });
+    expect(read).toEqual({ ok: false, field: 'spec.subjects[0].kind', message });
+  });
+
+  test('a service account has a namespace', () => {
+    const subjects = [{ kind: 'ServiceAccount', name: 'ci' }];
+    expect(decodePriorityPolicy({ metadata: { name: 'p' }, spec: { subjects } })).toEqual({
+      ...{ ok: false, field: 'spec.subjects[0].namespace', message: 'expected a namespace' },
+    });
+  });
 });

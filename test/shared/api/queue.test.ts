@@ -100,6 +100,13 @@ describe('decodeQueue and encodeQueue', () => {
     expect(decodeQueue(raw)).toEqual({ ok: false, field: '', message: 'expected an object' });
   });
 
+  test('however deep a field is that no queue has, the wrong one is named', () => {
+    const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown;
+    const spec = JSON.parse('{"weight": -1, "__proto__": {"weight": 1}}') as object;
+    const read = decodeQueue({ metadata: { name: 'bad', more: deep }, spec: { ...spec, deep }, status: deep });
+    expect(read).toMatchObject({ ok: false, field: 'spec.weight' });
+  });
+
   test('null and an empty text are absent, and fields that no queue has are left out', () => {
     const spec = { parent: '', weight: null, max: { cpu: null }, preemption: { delay: '', policy: null }, more: 1 };
     const read = valueOf(decodeQueue({ metadata: { name: 'plain', labels: null }, spec, status: 'lost' }));
