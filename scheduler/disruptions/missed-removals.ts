@@ -28,9 +28,10 @@ interface MissedOptions extends ClientContext {
 }
 
 /**
- * The API server ends the watch at this time. Nothing that it still knows is lost, since it sends all of it at once.
+ * The API server ends each watch after this time. The revision of a list is that of all kinds, so no event of a pod may
+ * ever reach it; a watch in which nothing comes has nothing more to say.
  */
-const MAX_WATCH_SECONDS = 30;
+const WATCH_SECONDS = 3;
 
 /**
  * Follows what happened to pods while no replica ran. `complete`: the API server still knew everything. `expired`: it
@@ -43,8 +44,9 @@ async function readMissedRemovals(
 ): Promise<'complete' | 'expired' | 'broken'> {
   const stop = new AbortController();
   const unlink = forwardAbort(signal, stop);
-  const state = { isReached: false };
+  const state = { isReached: false, position: since };
   const onPosition = (resourceVersion: string): void => {
+    state.position = resourceVersion;
     state.isReached = (readRevision(resourceVersion) ?? 0) >= (readRevision(until) ?? 0);
     if (state.isReached) stop.abort();
   };
@@ -55,11 +57,17 @@ async function readMissedRemovals(
     onPosition,
     onActivity: nothing,
     onListed: nothing,
-    watchSeconds: () => MAX_WATCH_SECONDS,
+    watchSeconds: () => WATCH_SECONDS,
   };
   const target = { ...options, resource: PODS, message: SCHEDULED_POD, pageSize: createPageSize(1), ...callbacks };
-  const { ending } = await readWatch(target, since, stop.signal);
+  let from: string;
+  let reading: Awaited<ReturnType<typeof readWatch>>;
+  do {
+    from = state.position;
+    reading = await readWatch(target, from, stop.signal);
+  } while (reading.ending.kind === 'ended' && state.position !== from && !stop.signal.aborted);
   unlink();
+  const { ending } = reading;
   if (state.isReached || ending.kind === 'ended') return 'complete';
   return ending.kind === 'refused' && ending.failure.kind === 'gone' ? 'expired' : 'broken';
 }

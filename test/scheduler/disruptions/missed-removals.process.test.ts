@@ -5,7 +5,7 @@ import { processScene } from '#test/scheduler/process-scene.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 const TIMEOUT_MS = 60_000;
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 20_000;
 const PODS = '/api/v1/namespaces/default/pods';
 const POSITION = '/api/v1/namespaces/plimsoll-system/configmaps/plimsoll-disruptions';
 const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--disruptions-record=On'];
@@ -48,6 +48,8 @@ describe('removals while no replica runs', { timeout: TIMEOUT_MS }, () => {
     await eventually(async () => expect(Number(await positionOf())).toBeGreaterThanOrEqual(marker), PATIENCE_MS);
     await before.stop();
     await send('DELETE', `${PODS}/second`);
+    // The revision of the next list is higher than that of any pod.
+    await send('POST', '/api/v1/namespaces', { metadata: { name: 'later' } });
     const after = await runUntil(['first: Deletion', 'second: Deletion']);
     await after.stop();
   });
