@@ -64,9 +64,10 @@ function withFallen(checkpoint: Checkpoint, { usage }: MeasuredPods): Checkpoint
   return falls.length === 0 ? checkpoint : { ...checkpoint, fallen: new Map([...(fallen ?? []), ...falls]) };
 }
 
-/** Of pods that can be read: what others use is unexplained. */
+/** Of pods that can be read, also victims of the kubelet: what others use is unexplained. */
 function usedMemory({ pods, usage }: MeasuredPods): Checkpoint['used'] {
   const used = new Map<string, number>();
+  for (const { uid } of pods.endedByKubelet) used.set(uid, figureFor('memory.available', usage.get(uid)) ?? 0);
   for (const uid of pods.aliveByUid.keys()) used.set(uid, figureFor('memory.available', usage.get(uid)) ?? 0);
   return used;
 }

@@ -32,10 +32,11 @@ const CLAIMS: Readonly<Record<string, IsTrue>> = {
   EnoughEnding: (node) => node.pods.some((pod) => pod.usedMiB > 0 && isLeaving(pod)),
   EndsByItself: (node) => node.pods.some(({ spec }) => spec.isSawTooth === true),
   GrowsWithinRequest: (node) =>
-    node.pods.some(
-      ({ usedMiB, requestMiB, spec: { growsMiB } }) =>
-        growsMiB > 0 && usedMiB <= requestMiB + growsMiB && node.availableMiB() + growsMiB > USUAL_KUBELET_MIB,
-    ),
+    node.pods.some(({ usedMiB, requestMiB, bornMs, spec: { growsMiB } }) => {
+      // One that came, or that the kernel killed, takes its memory anew.
+      const isTaking = growsMiB > 0 || (bornMs > 0 && isRecent(bornMs, node));
+      return isTaking && usedMiB <= requestMiB + growsMiB && node.availableMiB() + growsMiB > USUAL_KUBELET_MIB - 10;
+    }),
   AwaitingRelief: (node) => node.pods.some((pod) => pod.askedAtMs !== undefined),
   Ineffective: (node) => node.pods.filter((pod) => pod.askedAtMs !== undefined).length >= 2,
   NoEligiblePod: (node, { facts }) =>
@@ -64,9 +65,10 @@ const WITNESSES: Readonly<Record<string, (pod: LivePod, node: LawNode) => boolea
     node.scenario.policy.perNamespace,
   AboveRequestFirst: mayBeAbove,
   // Of a pod that cannot be read its priority is unknown, too.
-  AboveRequestHeld: (pod) =>
+  AboveRequestHeld: (pod, node) =>
     pod.spec.fault === 'unreadable' ||
-    (!isUntouchable(pod.spec) && (mayBeAbove(pod) || isLeaving(pod) || !pod.spec.isMeasured)),
+    (!isUntouchable(pod.spec) &&
+      (mayBeAbove(pod) || isLeaving(pod) || !pod.spec.isMeasured || hasJustBegun(pod, node))),
   TooSmall: () => true,
 };
 
@@ -120,8 +122,13 @@ function mayBeTheCause(pod: LivePod, other: LivePod, node: LawNode): boolean {
   if (pod === other) return false;
   if (isUnknown(pod)) return isMissed(pod, node);
   if (isWatchStalling(node) && pod.endsAtMs <= node.nowMs) return true;
-  if (pod.usedMiB === 0) return false;
+  if (pod.usedMiB === 0) return hasJustBegun(pod, node);
   return mayStay(pod, node) && !isInside(pod) && (grewAsMuch(pod, other) || byRank(pod, other) < 0);
+}
+
+/** Without a byte at its start it has no statistics, and may use any amount. */
+function hasJustBegun({ usedMiB, bornMs }: LivePod, { nowMs }: LawNode): boolean {
+  return usedMiB === 0 && bornMs > 0 && nowMs - bornMs <= SEEN_MS;
 }
 
 /** Whether a pod grows as fast as another, or has grown as much. */

@@ -188,6 +188,11 @@ describe('a node over minutes', () => {
   );
 });
 
+test('a victim of the kubelet that hangs has taken nothing since, and holds no pod that leaks', async () => {
+  const found = await Promise.all([86_004_172, 86_011_122].map((seed) => hunt(seed, 1, { focus: slowed(0.04, 300) })));
+  expect(found.flatMap(({ findings }) => [...findings.keys()])).toEqual([]);
+});
+
 test('a pod that ended while the watch stalls is no pod inside its request', async () => {
   expect((await hunt(84_010_509, 1, { focus: slowed(0.04, 300) })).findings).toEqual(new Map());
 });
