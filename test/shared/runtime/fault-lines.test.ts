@@ -1,12 +1,13 @@
 import { readFileSync, globSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-/** Lines about a request to us, the end of a process or a stream with a memory of its own: none repeats by itself. */
+/** Lines about a request to us, the end of a process or of a part, or a stream with a memory of its own. */
 const OF_THEIR_OWN = [
   'scheduler/extender/extender-listener.ts',
   'shared/http/health.ts',
   'shared/http/problem.ts',
   'shared/kube/lease/leader-lease.ts',
+  'shared/kube/lease/run-controller.ts',
   'shared/kube/reflector/list-watch.ts',
   'shared/runtime/fault-log.ts',
   'shared/runtime/shutdown.ts',
