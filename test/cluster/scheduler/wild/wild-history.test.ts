@@ -28,9 +28,8 @@ function mistakes(lines: readonly TimedLine[], evicted: readonly string[] = [], 
   const user = { username: 'system:serviceaccount:plimsoll-system:plimsoll-queues' };
   const entries = evicted.map((name) => ({
     user,
-    objectRef: { subresource: 'eviction' },
+    objectRef: { namespace: name === 'a' ? 'kube-system' : 'team-a', name, subresource: 'eviction' },
     requestURI: '/',
-    requestObject: { deleteOptions: { preconditions: { uid: `uid-${name}` } } },
     responseStatus: { code: 201 },
   }));
   writeFileSync(auditLog, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));

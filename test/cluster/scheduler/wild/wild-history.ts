@@ -43,26 +43,26 @@ export function wildMistakes(history: WildHistory): readonly string[] {
 
 const OURS = /^system:serviceaccount:plimsoll-(?:system|node):plimsoll-/;
 
-/** The pods that our accounts evicted, as they were just before. */
+/** The pods that our accounts evicted, as they were just before. The log has who, when and the name, but no bodies. */
 export function evictedByUs({ auditLog, pods }: WildHistory): readonly KubeObject[] {
   const lines = readFileSync(auditLog, 'utf8').split('\n').slice(0, -1);
   const asked = lines.filter((line) => line.includes('"eviction"') && line.includes(':plimsoll-'));
-  const uids = asked.flatMap((line) => {
+  return asked.flatMap((line) => {
     const entry: unknown = JSON.parse(line);
-    const isDone = Number(at(entry, 'responseStatus.code')) === 201 && at(entry, 'requestObject.dryRun') === undefined;
-    const isOurs = OURS.test(String(at(entry, 'user.username')));
-    const isDryRun =
-      String(at(entry, 'requestURI')).includes('dryRun') ||
-      at(entry, 'requestObject.deleteOptions.dryRun') !== undefined;
-    return isDone && isOurs && !isDryRun ? [String(at(entry, 'requestObject.deleteOptions.preconditions.uid'))] : [];
+    const isDone = Number(at(entry, 'responseStatus.code')) === 201 && OURS.test(String(at(entry, 'user.username')));
+    if (!isDone || String(at(entry, 'requestURI')).includes('dryRun')) return [];
+    return lastBefore(pods, at(entry, 'objectRef')) ?? [];
   });
-  return uids.flatMap((uid) => lastBeforeDeletion(pods, uid) ?? []);
 }
 
-function lastBeforeDeletion(pods: readonly TimedLine[], uid: string): KubeObject | undefined {
-  const lines = pods.filter(({ object }) => at(object, 'metadata.uid') === uid);
-  return lines.findLast(({ object }) => at(object, 'metadata.deletionTimestamp') === undefined)?.object as
-    KubeObject | undefined;
+/** Names are not used again. */
+function lastBefore(pods: readonly TimedLine[], named: unknown): KubeObject | undefined {
+  const [namespace, name] = [at(named, 'namespace'), at(named, 'name')];
+  const found = pods.findLast(({ object }) => {
+    const isIt = at(object, 'metadata.name') === name && at(object, 'metadata.namespace') === namespace;
+    return isIt && at(object, 'metadata.deletionTimestamp') === undefined;
+  });
+  return found?.object as KubeObject | undefined;
 }
 
 /** A pod has five minutes for a node from when it was let in, and the leader some more to say that it has none. */
