@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { KindDefinition } from '#shared/api/schema/kind-definition.ts';
+import type { KindDefinition } from './kind-definition.ts';
 import { CRD_WORDS } from '#shared/api/schema/crd-words.ts';
 import { CATEGORY, SHORT_NAMES } from '#shared/kube/api-names.ts';
 

@@ -1,12 +1,12 @@
 import { stringify } from 'yaml';
-import { RESCHEDULING_POLICY_DEFINITION } from '#shared/api/rescheduling-policy-definition.ts';
-import type { KindDefinition } from '#shared/api/schema/kind-definition.ts';
-import { DISRUPTION_LIMIT_DEFINITION } from '#shared/api/disruption-limit-definition.ts';
-import { DISRUPTION_POLICY_DEFINITION } from '#shared/api/disruption-policy-definition.ts';
-import { PRIORITY_POLICY_DEFINITION } from '#shared/api/priority-policy-definition.ts';
-import { PRIORITY_QUOTA_DEFINITION } from '#shared/api/priority-quota-definition.ts';
-import { NODE_PRESSURE_POLICY_DEFINITION } from '#shared/api/node-pressure-policy/definition.ts';
-import { QUEUE_DEFINITION } from '#shared/api/queue-definition.ts';
+import { RESCHEDULING_POLICY_DEFINITION } from './kinds/rescheduling-policy.ts';
+import type { KindDefinition } from './kind-definition.ts';
+import { DISRUPTION_LIMIT_DEFINITION } from './kinds/disruption-limit.ts';
+import { DISRUPTION_POLICY_DEFINITION } from './kinds/disruption-policy.ts';
+import { PRIORITY_POLICY_DEFINITION } from './kinds/priority-policy.ts';
+import { PRIORITY_QUOTA_DEFINITION } from './kinds/priority-quota.ts';
+import { NODE_PRESSURE_POLICY_DEFINITION } from './kinds/node-pressure-policy.ts';
+import { QUEUE_DEFINITION } from './kinds/queue.ts';
 import { customResourceDefinition } from './custom-resource-definition.ts';
 
 /** The kinds of Plimsoll. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
 import type { Resource } from '#shared/kube/resource.ts';
-import { described } from './crd-words.ts';
-import { time } from './fields.ts';
+import { described } from '#shared/api/schema/crd-words.ts';
+import { time } from '#shared/api/schema/fields.ts';
 
 /** A kind of ours as its CustomResourceDefinition shows it. */
 export interface KindDefinition {

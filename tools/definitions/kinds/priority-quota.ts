@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
-import { PRIORITY_QUOTA_SPEC } from './priority-quota.ts';
-import { described } from './schema/crd-words.ts';
-import { signedAmounts, time } from './schema/fields.ts';
+import { PRIORITY_QUOTA_SPEC } from '#shared/api/priority-quota.ts';
+import { described } from '#shared/api/schema/crd-words.ts';
+import { signedAmounts, time } from '#shared/api/schema/fields.ts';
 import {
   AGE,
   column,
@@ -11,7 +11,7 @@ import {
   type KindDefinition,
   READY,
   wideColumn,
-} from './schema/kind-definition.ts';
+} from '#tools/definitions/kind-definition.ts';
 
 const STATUS = described(
   z

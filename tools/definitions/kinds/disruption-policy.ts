@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { DISRUPTION_POLICIES } from '#shared/kube/resource.ts';
-import { DISRUPTION_POLICY_SPEC } from './disruption-policy.ts';
-import { described } from './schema/crd-words.ts';
-import { AGE, column, conditions, type KindDefinition } from './schema/kind-definition.ts';
+import { DISRUPTION_POLICY_SPEC } from '#shared/api/disruption-policy.ts';
+import { described } from '#shared/api/schema/crd-words.ts';
+import { AGE, column, conditions, type KindDefinition } from '#tools/definitions/kind-definition.ts';
 
 const STATUS = described(
   z

@@ -1,9 +1,16 @@
 import { z } from 'zod';
 import { RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
-import { RESCHEDULING_POLICY_SPEC } from './rescheduling-policy.ts';
-import { described } from './schema/crd-words.ts';
-import { time } from './schema/fields.ts';
-import { AGE, column, conditions, evictedPods, type KindDefinition, wideColumn } from './schema/kind-definition.ts';
+import { RESCHEDULING_POLICY_SPEC } from '#shared/api/rescheduling-policy.ts';
+import { described } from '#shared/api/schema/crd-words.ts';
+import { time } from '#shared/api/schema/fields.ts';
+import {
+  AGE,
+  column,
+  conditions,
+  evictedPods,
+  type KindDefinition,
+  wideColumn,
+} from '#tools/definitions/kind-definition.ts';
 
 const STATUS = described(
   z

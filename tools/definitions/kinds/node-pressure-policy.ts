@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NODE_PRESSURE_POLICIES } from '#shared/kube/resource.ts';
-import { NODE_PRESSURE_POLICY_SPEC } from './spec.ts';
+import { NODE_PRESSURE_POLICY_SPEC } from '#shared/api/node-pressure-policy/spec.ts';
 import { described } from '#shared/api/schema/crd-words.ts';
 import { time } from '#shared/api/schema/fields.ts';
 import {
@@ -10,7 +10,7 @@ import {
   generation,
   type KindDefinition,
   wideColumn,
-} from '#shared/api/schema/kind-definition.ts';
+} from '#tools/definitions/kind-definition.ts';
 
 const STATUS = described(
   z

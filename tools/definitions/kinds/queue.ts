@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { QUEUES } from '#shared/kube/resource.ts';
-import { MAX_RESOURCES, QUEUE_SPEC } from './queue.ts';
-import { described } from './schema/crd-words.ts';
-import { amounts, time } from './schema/fields.ts';
+import { MAX_RESOURCES, QUEUE_SPEC } from '#shared/api/queue.ts';
+import { described } from '#shared/api/schema/crd-words.ts';
+import { amounts, time } from '#shared/api/schema/fields.ts';
 import {
   AGE,
   column,
@@ -12,7 +12,7 @@ import {
   type KindDefinition,
   READY,
   wideColumn,
-} from './schema/kind-definition.ts';
+} from '#tools/definitions/kind-definition.ts';
 
 const BOUNDS = { maxProperties: MAX_RESOURCES };
 

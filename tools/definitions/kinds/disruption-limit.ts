@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { DISRUPTION_LIMITS } from '#shared/kube/resource.ts';
-import { DISRUPTION_LIMIT_SPEC } from './disruption-limit.ts';
-import { described } from './schema/crd-words.ts';
-import { time } from './schema/fields.ts';
-import { AGE, column, type KindDefinition, wideColumn } from './schema/kind-definition.ts';
+import { DISRUPTION_LIMIT_SPEC } from '#shared/api/disruption-limit.ts';
+import { described } from '#shared/api/schema/crd-words.ts';
+import { time } from '#shared/api/schema/fields.ts';
+import { AGE, column, type KindDefinition, wideColumn } from '#tools/definitions/kind-definition.ts';
 
 const STATUS = described(
   z

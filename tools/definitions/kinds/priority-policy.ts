@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PRIORITY_POLICIES } from '#shared/kube/resource.ts';
-import { PRIORITY_POLICY_SPEC } from './priority-policy.ts';
-import { described } from './schema/crd-words.ts';
+import { PRIORITY_POLICY_SPEC } from '#shared/api/priority-policy.ts';
+import { described } from '#shared/api/schema/crd-words.ts';
 import {
   AGE,
   column,
@@ -10,7 +10,7 @@ import {
   type KindDefinition,
   READY,
   wideColumn,
-} from './schema/kind-definition.ts';
+} from '#tools/definitions/kind-definition.ts';
 
 const STATUS = described(
   z
