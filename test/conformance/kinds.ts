@@ -203,7 +203,6 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       answerFields: ['want', 'fair', 'mark'],
       decision: 'shared/domain/queue/shares.ts#createShares',
       runBy: ['scheduler'],
-      notRun: ['MAX_WEIGHT'],
     },
   ],
   [
