@@ -39,6 +39,7 @@ export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy
       queueFor('shop', { guaranteed: { cpu: guaranteed }, preemption: { delay: '5s' } }, name),
     ),
     NODES,
+    { now: () => clock.now() },
   );
   const pods = new Map<string, ModelPod>();
   /** Pods whose nomination kube-scheduler knows. */

@@ -123,17 +123,17 @@ const SEEN_AT_MS = 100_000;
 /** What the process of a world knows beside its objects. */
 interface Seeing {
   readonly isGuarded?: IsGuarded;
-  readonly seenAtMs?: number;
+  readonly now?: () => number;
 }
 
 /** A cluster of one node with 8 CPUs, and the managed namespace `shop` with the label team=shop. */
 export function queueWorld(
   queues: readonly object[],
   nodes: NodeSizes = { 'node-0': 8 },
-  { isGuarded, seenAtMs = SEEN_AT_MS }: Seeing = {},
+  { isGuarded, now = () => SEEN_AT_MS }: Seeing = {},
 ) {
   const snapshot = emptySnapshot();
-  const pods = new QueuedPods({ now: () => seenAtMs }, templateOf, isGuarded);
+  const pods = new QueuedPods({ now }, templateOf, isGuarded);
   const read = createPodReader();
   const objects = queues.map((queue) => valueOf(decodeQueue(queue)));
   for (const [name, cpu] of Object.entries(nodes)) {

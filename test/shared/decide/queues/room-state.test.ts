@@ -12,7 +12,7 @@ type World = ReturnType<typeof queueWorld>;
 
 /** The queue `other` has pods on all of the 8 CPUs, the first two of which are different. */
 function fullWorld(change: Partial<WatchedPod> = {}, taker: Partial<WatchedPod> = {}, nodes?: NodeSizes): World {
-  const world = queueWorld(twoQueues(), nodes, { seenAtMs: HOUR * 1_000 });
+  const world = queueWorld(twoQueues(), nodes, { now: () => HOUR * 1_000 });
   fill(world, 8);
   fill(world, 2, change);
   world.see({ ...UNGATED, ...taker });
@@ -273,7 +273,7 @@ describe('the pods that seek room', () => {
 
   test('wait a minute for new nodes, once they were let in, while there are fewer than is declared', () => {
     const root = { metadata: { name: 'root' }, spec: { capacity: { cpu: 20 } } };
-    const world = queueWorld([...twoQueues(), root], undefined, { seenAtMs: HOUR * 1_000 });
+    const world = queueWorld([...twoQueues(), root], undefined, { now: () => HOUR * 1_000 });
     const declared = (now: number) => names(world, { now: now * 1_000 }).length;
     world.see({ ...UNGATED, admittedAt: HOUR });
     expect([declared(HOUR + 59), declared(HOUR + 60)]).toEqual([0, 1]);

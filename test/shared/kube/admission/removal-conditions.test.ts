@@ -52,7 +52,9 @@ describe('a deletion under limits waits for the webhook', () => {
 });
 
 test('an entry that lets everything pass without an answer holds up no removal for long', () => {
-  const waits = Object.fromEntries(entries.map(({ name, timeoutSeconds }) => [name.replace('.plimsoll.dev', ''), timeoutSeconds]));
+  const waits = Object.fromEntries(
+    entries.map(({ name, timeoutSeconds }) => [name.replace('.plimsoll.dev', ''), timeoutSeconds]),
+  );
   expect(waits).toMatchObject({ evictions: 2, deletions: 2, 'limited-deletions': 1 });
   const [, needed] = webhookConfigurations({ target, failurePolicy: 'Fail', gatedCallers: [] });
   const deletions = webhooksOf(needed as never).find(({ name }) => name === 'deletions.plimsoll.dev');
