@@ -33,9 +33,9 @@ export class UsageHistory {
     return Math.max(usedMiB, this.#used.at(-1)?.get(uid) ?? 0);
   }
 
-  /** Of a pod that has come since, all that it uses. */
+  /** Since it used least: of a pod that has come since or was killed, all that it uses. */
   #taken(pod: LivePod, withinMs: number): number {
-    const before = this.#used.at(-withinMs / TICK_MS) ?? this.#used[0];
-    return this.usedMiB(pod) - (before?.get(pod.uid) ?? 0);
+    const window = this.#used.slice(-withinMs / TICK_MS);
+    return this.usedMiB(pod) - Math.min(...window.map((used) => used.get(pod.uid) ?? 0));
   }
 }

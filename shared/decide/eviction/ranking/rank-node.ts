@@ -175,13 +175,15 @@ function unknownNamespace({ namespace }: Pod, namespaces: NodeSnapshot['namespac
   return namespaces.has(namespace) ? undefined : REASONS.namespaceUnknown({ namespace }, { namespace });
 }
 
+/** Why a pod without a figure stays. Without a byte it stays in any case: to evict it frees nothing that is known. */
 function withoutStatistics(
   { facts: { pod }, usage, signal }: Candidate,
   policy: AgentPolicy,
   snapshot: NodeSnapshot,
 ): Because | undefined {
-  if (usage !== undefined || policy.ranking.missingStats !== 'Never') return undefined;
+  if (usage !== undefined) return undefined;
   const isZero = isOutsideCgroup(signal, pod, figureFor(signal, snapshot.usage.get(pod.uid)));
+  if (!isZero && policy.ranking.missingStats !== 'Never') return undefined;
   return REASONS.noStatistics({ isZero }, { pod: pod.name });
 }
 

@@ -87,10 +87,14 @@ function fill(root: string, { programs, copies, texts }: ImageRecipe): void {
   }
 }
 
+/** Caches in node_modules, which other suites write and remove meanwhile. */
+const WRITTEN_MEANWHILE: ReadonlySet<string> = new Set(['.cache', '.vitest-cache']);
+
 function put(root: string, to: string, from: string): void {
   const target = join(root, to);
   mkdirSync(dirname(target), { recursive: true });
-  if (statSync(from).isDirectory()) cpSync(from, target, { recursive: true, verbatimSymlinks: true });
+  const filter = (path: string): boolean => !WRITTEN_MEANWHILE.has(basename(path));
+  if (statSync(from).isDirectory()) cpSync(from, target, { recursive: true, verbatimSymlinks: true, filter });
   else copyFileSync(from, target);
 }
 

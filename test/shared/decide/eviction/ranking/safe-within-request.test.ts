@@ -151,3 +151,10 @@ describe('an opt-out', () => {
     expect(run({ pods: [{ ...within, ...NEVER }] }).names).toEqual([]);
   });
 });
+
+test('a pod that the kernel has just killed uses 0 bytes, and does not go, even if pods without a figure go first', () => {
+  const rules = { ranking: { ...policy().ranking, missingStats: 'First' as const } };
+  const killed: NodePod = { name: 'killed', requests: { memory: '0' }, usageMiB: 0 };
+  expect(run({ pods: [killed, hog], rules }).names).toEqual(['hog']);
+  expect(run({ pods: [{ ...killed, usageMiB: undefined as never }, hog], rules }).names[0]).toBe('killed');
+});
