@@ -107,7 +107,10 @@ const INSTALLATION: readonly Check[] = [
   { needs: [NODE_PRESSURES], find: ({ model, version, read }) => versionFindings(model.pressures, version, read.now) },
   { needs: [NODE_PRESSURES], find: ({ model, read }) => stallFindings(model.pressures, read.now) },
   { needs: [NODE_PRESSURES], find: ({ model, read }) => sourceFindings(model.pressures, read.now) },
-  { needs: [NODE_PRESSURES], find: ({ model, read }) => nodeConditionFindings(model.pressures, read.now) },
+  {
+    needs: [NODE_PRESSURES],
+    find: ({ model, read }) => nodeConditionFindings(read.manifests, model.pressures, read.now),
+  },
   ...WITH_CONDITIONS.map((resource) => ({
     needs: [resource],
     find: ({ read }: CheckInput) => conditionFindings(ofKind(read.manifests, resource)),

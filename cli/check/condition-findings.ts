@@ -10,7 +10,7 @@ import {
   QUEUES,
   type Resource,
 } from '#shared/kube/resource.ts';
-import { type Manifest, nameOf } from '#cli/manifests/parse-manifests.ts';
+import { type Manifest, nameOf, ofKind } from '#cli/manifests/parse-manifests.ts';
 import type { Finding } from './finding.ts';
 import { conditionTells } from './messages.ts';
 
@@ -50,20 +50,29 @@ interface Trouble {
 
 /** What objects of ours say of themselves; what several of a kind say alike is one finding. */
 export function conditionFindings(manifests: readonly Manifest[]): readonly Finding[] {
-  return findingsOf(manifests.flatMap(troublesOf));
+  const alike = Map.groupBy(manifests.flatMap(troublesOf), ({ kind, type, reason, message }) =>
+    [kind, type, reason, message].join('\n'),
+  );
+  return [...alike.values()].flatMap(([first, ...others]) =>
+    first === undefined
+      ? []
+      : [
+          conditionTells(
+            first,
+            [first, ...others].map(({ name }) => name),
+          ),
+        ],
+  );
 }
 
-/** The same of nodes whose agent reports. */
-export function nodeConditionFindings(pressures: readonly NodePressure[], now: Instant): readonly Finding[] {
-  const reporting = pressures.filter(({ status }) => isFresh(status, now));
-  return findingsOf(
-    reporting.flatMap(({ name, status }) =>
-      (status?.conditions ?? [])
-        .map(({ type, status: value, reason, message }) => ({ type, status: value, reason, message }))
-        .filter(isTrouble)
-        .map((condition) => ({ kind: NODE_PRESSURES.kind, name, ...condition })),
-    ),
-  );
+/** The same of nodes whose agent reports: what the others say is old. */
+export function nodeConditionFindings(
+  manifests: readonly Manifest[],
+  pressures: readonly NodePressure[],
+  now: Instant,
+): readonly Finding[] {
+  const reporting = new Set(pressures.filter(({ status }) => isFresh(status, now)).map(({ name }) => name));
+  return conditionFindings(ofKind(manifests, NODE_PRESSURES).filter((each) => reporting.has(nameOf(each))));
 }
 
 function troublesOf(manifest: Manifest): readonly Trouble[] {
@@ -84,18 +93,4 @@ function troublesOf(manifest: Manifest): readonly Trouble[] {
 
 function isTrouble({ type, status }: Pick<Trouble, 'type' | 'status'>): boolean {
   return (status === 'False' && HEALTHY_WHEN_TRUE.has(type)) || (status === 'True' && HEALTHY_WHEN_FALSE.has(type));
-}
-
-function findingsOf(troubles: readonly Trouble[]): readonly Finding[] {
-  const alike = Map.groupBy(troubles, ({ kind, type, reason, message }) => [kind, type, reason, message].join('\n'));
-  return [...alike.values()].flatMap(([first, ...others]) =>
-    first === undefined
-      ? []
-      : [
-          conditionTells(
-            first,
-            [first, ...others].map(({ name }) => name),
-          ),
-        ],
-  );
 }

@@ -14,7 +14,7 @@ import { type LetInPorts, letPodsIn, type Refusal, refusalOf } from './let-pods-
 import { claimedDaemonSet, type Owner, type Pod } from '#shared/domain/pod/pod.ts';
 import { BelievedNodes } from '#shared/decide/queues/believed-nodes.ts';
 import { type QueuePassInput, planPass, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
-import { createQueueMetrics, type QueueMetrics, showWaiting } from './queue-metrics.ts';
+import { createQueueMetrics, type QueueMetrics, showOldestWaiting, showWaiting } from './queue-metrics.ts';
 import type { ReclaimReport } from './queue-status.ts';
 import type { QueuesConfiguration } from './queues-configuration.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
@@ -125,6 +125,7 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
     },
     report: async (passing: AbortSignal): Promise<void> => {
       if (last === undefined) return;
+      showOldestWaiting(leading.queueMetrics, last);
       await keepChildren(last, passing);
       await writeStatus(last, passing);
       await clearMarks({ client, clock, log, pods, term }, passing);

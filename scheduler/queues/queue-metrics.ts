@@ -73,21 +73,30 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
   };
 }
 
-/** Maximum number of queues with a series of their own. */
-const TOP = 20;
-
-/** Shows how many pods wait and why, and since when the queues wait that wait longest. */
+/** Shows how many pods wait and why. */
 export function showWaiting(
-  { waiting, oldestWaiting }: Pick<QueueMetrics, 'waiting' | 'oldestWaiting'>,
+  { waiting }: Pick<QueueMetrics, 'waiting'>,
   { held, seeking, homeless, returned }: Pick<QueuePlan, 'held' | 'seeking' | 'homeless' | 'returned'>,
 ): void {
   waiting.set(held.length, { why: 'queue' });
   waiting.set(seeking.length, { why: 'room' });
   waiting.set(homeless.length, { why: 'no-queue' });
   waiting.set(returned.length, { why: 'no-node' });
+}
+
+/** Maximum number of queues with a series of their own. */
+const TOP = 20;
+
+/** Shows since when the queues wait that wait longest. It looks at every waiting pod: not for each pass. */
+export function showOldestWaiting(
+  { oldestWaiting }: Pick<QueueMetrics, 'oldestWaiting'>,
+  { held, seeking }: Pick<QueuePlan, 'held' | 'seeking'>,
+): void {
   const oldest = new Map<string, number>();
-  for (const { queue, waitingSince } of [...held, ...seeking]) {
-    oldest.set(queue, Math.min(oldest.get(queue) ?? Infinity, waitingSince));
+  for (const pods of [held, seeking]) {
+    for (const { queue, waitingSince } of pods) {
+      oldest.set(queue, Math.min(oldest.get(queue) ?? Infinity, waitingSince));
+    }
   }
   oldestWaiting.reset();
   for (const [queue, since] of [...oldest].toSorted(([, left], [, right]) => left - right).slice(0, TOP)) {

@@ -1,4 +1,5 @@
 import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
+import { PLAIN_POLICY } from './shrink.ts';
 
 export const HALF_AN_HOUR_MS = 1_800_000;
 const PLAIN: LawPod = {
@@ -22,25 +23,7 @@ const PLAIN: LawPod = {
   deletedAtMs: undefined,
   comesBack: false,
 };
-const POLICY: PolicyChoice = {
-  mode: 'Enforce',
-  hardMiB: 250,
-  softMiB: 400,
-  softGraceSeconds: 30,
-  reclaimMiB: undefined,
-  mostGraceSeconds: 30,
-  ranking: 'Kubernetes',
-  missingStats: 'Never',
-  daemonSets: 'Last',
-  concurrent: 1,
-  perMinute: 2,
-  perTenMinutes: 4,
-  perNamespace: 4,
-  perOwnerPerHour: 3,
-  optOutCeiling: 1_000_000,
-  optOut: 'WithinRequest',
-  withinRequest: false,
-};
+const POLICY: PolicyChoice = { ...PLAIN_POLICY, mode: 'Enforce', hardMiB: 250, softMiB: 400, softGraceSeconds: 30 };
 
 /** A BestEffort pod that grows by 2 MiB a second, unless changed, beside ten pods of priority 1000 slightly above their requests. */
 export function quietEpisode(hog: Partial<LawPod>, policy: Partial<PolicyChoice> = {}): Scenario {

@@ -21,7 +21,8 @@ const PLAIN_POD: Partial<LawPod> = {
   comesBack: false,
   growsFromMs: 0,
 };
-const PLAIN_POLICY: Partial<PolicyChoice> = {
+/** Settings that matter in no episode by themselves. */
+export const PLAIN_POLICY = {
   softMiB: undefined,
   reclaimMiB: undefined,
   ranking: 'Kubernetes',
@@ -36,7 +37,7 @@ const PLAIN_POLICY: Partial<PolicyChoice> = {
   optOut: 'WithinRequest',
   withinRequest: false,
   mostGraceSeconds: 30,
-};
+} as const satisfies Partial<PolicyChoice>;
 
 /** The smallest episode found that still breaks the same law for no other cause. */
 export async function shrink(scenario: Scenario, breach: Breach): Promise<Scenario> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import { createQueueMetrics, showWaiting } from '#scheduler/queues/queue-metrics.ts';
+import { createQueueMetrics, showOldestWaiting } from '#scheduler/queues/queue-metrics.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 
 const NONE = { held: [], seeking: [], homeless: [], returned: [] };
@@ -10,7 +10,7 @@ test('the oldest waiting pod of the twenty queues that wait longest is shown, an
   const queueMetrics = createQueueMetrics(metrics);
   const shown = async () => (await metrics.text()).match(/^plimsoll_queue_oldest_waiting_timestamp_seconds.*/gm) ?? [];
   const waits = (queue: string, waitingSince: number) => ({ queue, waitingSince }) as WaitingPod;
-  showWaiting(queueMetrics, {
+  showOldestWaiting(queueMetrics, {
     ...NONE,
     held: [waits('batch', 9_000), waits('web', 5_000)],
     seeking: [waits('batch', 7_000)],
@@ -20,9 +20,9 @@ test('the oldest waiting pod of the twenty queues that wait longest is shown, an
     'plimsoll_queue_oldest_waiting_timestamp_seconds{queue="batch"} 7',
   ]);
   const many = Array.from({ length: 30 }, (_, index) => waits(`q${index}`, (30 - index) * 1_000));
-  showWaiting(queueMetrics, { ...NONE, held: many });
+  showOldestWaiting(queueMetrics, { ...NONE, held: many });
   expect((await shown()).length).toBe(20);
   expect(await shown()).not.toContain('plimsoll_queue_oldest_waiting_timestamp_seconds{queue="q0"} 30');
-  showWaiting(queueMetrics, NONE);
+  showOldestWaiting(queueMetrics, NONE);
   expect(await shown()).toEqual([]);
 });
