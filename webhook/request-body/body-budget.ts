@@ -54,7 +54,7 @@ const SMALL_BYTES = 16 * 1024;
 const MEDIUM_BYTES = 128 * 1024;
 /** Memory that bodies between the two sizes share. */
 const TOGETHER_BYTES = 16 * 1024 * 1024;
-const MOST_WAITING = 64;
+const MAX_WAITING = 64;
 /** Up to this much of a refused body is read and dropped to keep the connection, because a new one costs more. */
 const MAX_DROPPED_BYTES = 1024 * 1024;
 
@@ -79,7 +79,7 @@ interface ReadingRequest {
  */
 export function createBodyReader({ maxBytes, limits, patienceMs }: BodyBudget): ReadBody {
   const together = createFairShares(TOGETHER_BYTES);
-  const turns = createFairQueue(MOST_WAITING);
+  const turns = createFairQueue(MAX_WAITING);
   const deadline = createSharedTimeout(patienceMs);
   /** Allocated for the first large body and reused. */
   let buffer: Buffer | undefined;

@@ -46,7 +46,7 @@ interface Claim {
 /**
  * Reads the mark of pods that were let in. A mark that stood on a pod while its namespace was not managed counts
  * nowhere, also not after the namespace is managed, until it is removed; nor does that of a mirror pod, which only a node
- * can create. A mark on a pod that is older than the guard is a claim: anybody may have written it. It counts as far as it
+ * can create. A mark on a pod that is older than the guard is a claim: a tenant may have written it. It counts as far as it
  * takes nothing from others, which is where it names the queue that the pod stands in anyway.
  */
 export class ForgedMarks {
@@ -125,7 +125,7 @@ function timeOf(text: string | undefined): Instant {
   return Date.parse(text ?? '') || 0;
 }
 
-/** The mark of a pod that kube-scheduler asks about; `undefined` if somebody else may have written it. */
+/** The mark of a pod that kube-scheduler asks about; `undefined` if a tenant may have written it. */
 export function guardedMark({ annotations, createdAt = 0 }: Pod, isGuarded = ALWAYS): Admitted | undefined {
   if (annotations.has(CONFIG_MIRROR) || !isGuarded(createdAt)) return undefined;
   return decodeAdmitted(annotations.get(ANNOTATION_ADMITTED));

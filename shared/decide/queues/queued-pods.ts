@@ -93,7 +93,7 @@ export class QueuedPods {
     return this.#forged.values();
   }
 
-  /** What the mark of a pod says that somebody else may have written, as long as it counts for nothing. */
+  /** What the mark of a pod says that a tenant may have written, as long as it counts for nothing. */
   claimOf(uid: string): OpenClaim | undefined {
     return this.#forged.claimOf(uid);
   }

@@ -74,7 +74,7 @@ export function* createShares(question: ShareQuestion): Steps<ShareState> {
   return state;
 }
 
-/** Pods of queues that are not there count for the root, beside its own. */
+/** Pods of queues that are not there count for the root, with its own pods. */
 function byIndex(tree: QueueTree, requested: ShareQuestion['requested']): ReadonlyMap<number, QueueAmounts> {
   const found = new Map<number, QueueAmounts>();
   for (const [name, amounts] of requested) {

@@ -102,7 +102,7 @@ async function leadPart(part: ControllerPart, term: Term, signal: AbortSignal): 
 function leadWithOwnLease(part: ControllerPart, term: Term, signal: AbortSignal): Promise<void> {
   const { lease } = term;
   if (part.lease === undefined || part.lease === lease.name) return keepWorking(part, term, signal);
-  // Whoever holds the Lease of the process takes this one over at once.
+  // The next leader of the process takes this Lease over at once.
   const identity = `${lease.namespace}/${lease.name}`;
   const lead = (leading: AbortSignal, own: LeaseTerm): Promise<void> =>
     keepWorking(part, { ...term, term: bothHeld(term.term, own) }, leading);
