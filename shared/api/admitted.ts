@@ -1,6 +1,8 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { jsonIn } from '#shared/kube/decode/wire-object.ts';
-import { fieldsOf, instantOf, keyOf, timeText } from './fields.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
+import { type QueueAmounts, queueAmounts, queueQuantity } from '#shared/domain/queue/queue.ts';
+import { jsonIn, parseWireQuantity } from '#shared/kube/decode/wire-object.ts';
+import { encodeAmounts, fieldsOf, instantOf, keyOf, timeText } from './fields.ts';
 
 /**
  * What the leader of the queues knew about a pod when it let the pod in; later edits of class, label or queue change
@@ -14,11 +16,11 @@ export interface Admitted {
   readonly at: Instant;
   /** The ID of the pass that let it in. */
   readonly decision: string;
-  /** It went in against a pod that its Deployment replaces: how many pods the Deployment had. */
-  readonly against?: number;
+  /** It went in against a pod that its Deployment replaces: what its queue used before, of the types that were full. */
+  readonly against?: QueueAmounts;
 }
 
-const MAX_LENGTHS = { queue: 253, application: 253, decision: 64, text: 2_048 } as const;
+const MAX_LENGTHS = { queue: 253, application: 253, decision: 64, text: 8_192 } as const;
 
 /** Reads the annotation `plimsoll.dev/admitted`; `undefined` if it names no queue. Unreadable parts count as absent. */
 export function decodeAdmitted(text: string | undefined): Admitted | undefined {
@@ -33,11 +35,25 @@ export function decodeAdmitted(text: string | undefined): Admitted | undefined {
     mayBePreempted: mayBePreempted !== false,
     at: instantOf(at) ?? 0,
     decision: keyOf(decision, MAX_LENGTHS.decision) ?? '',
-    ...(typeof against === 'number' && Number.isSafeInteger(against) && against > 0 && { against }),
+    ...(against !== undefined && { against: amountsIn(against) }),
   };
 }
 
+function amountsIn(against: unknown): QueueAmounts {
+  const amounts = new Map<string, Quantity>();
+  for (const [type, value] of Object.entries(fieldsOf(against))) {
+    const parsed = parseWireQuantity(String(value));
+    if (parsed.ok) amounts.set(type, parsed.quantity);
+  }
+  return queueAmounts(amounts);
+}
+
 /** The annotation's text. */
-export function encodeAdmitted({ at, ...admitted }: Admitted): string {
-  return JSON.stringify({ ...admitted, at: timeText(at) });
+export function encodeAdmitted({ at, against, ...admitted }: Admitted): string {
+  const quantities = against && Array.from(against, ([type, amount]) => [type, queueQuantity(type, amount)] as const);
+  return JSON.stringify({
+    ...admitted,
+    ...(quantities && { against: encodeAmounts(new Map(quantities)) }),
+    at: timeText(at),
+  });
 }

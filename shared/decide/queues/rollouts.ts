@@ -1,23 +1,22 @@
+import type { Admitted } from '#shared/api/admitted.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { minus, plus } from '#shared/domain/quantity/whole.ts';
 import type { LetInDecision, LetInQuestion } from '#shared/domain/queue/let-in.ts';
-import { NO_QUEUE_AMOUNTS, type QueueAmounts } from '#shared/domain/queue/queue.ts';
+import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import { pathOf } from '#shared/domain/queue/queue-tree.ts';
-import { usedBy } from '#shared/domain/queue/usage.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 import type { QueuedPods } from './queued-pods.ts';
 import { type Rollout, rolloutOf } from './rollout.ts';
+import { type Exchange, UsageInPass } from './rollout-usage.ts';
 
 /*
  * A rollout of a Deployment creates a pod before it deletes another one, so in a full queue, or in one that is above its
  * maximum, it would hang for ever. A new pod goes in against one of the same Deployment that it replaces: of another
- * revision, or already deleted. That takes no more than before when the other is gone. So that no Deployment grows by it, its
- * mark says how many pods the Deployment had, and while the Deployment has more, no other pod of that queue goes in like
- * this.
+ * revision, or already deleted. That takes no more than before when the other is gone. So that no queue grows by it, its
+ * mark says what the queue used before, and while the queue uses more, no other pod of it goes in like this. Which pods are
+ * of a Deployment is what a tenant says, at any time; what its queue uses is not.
  */
 
 /** A rollout has ended by then, or its pods are there to stay. */
@@ -50,24 +49,23 @@ export function* decideRollouts(input: RolloutInput): Steps<RolloutDecision> {
   });
   if (candidates.length === 0) return NOTHING;
   const deployments = yield* countDeployments(input, new Set(candidates.map(({ pod }) => namespaceOf(pod))));
-  const entered = new Set<string>();
+  const usage = new UsageInPass(input);
   const letIn: WaitingPod[] = [];
   const kept = new Map<string, string>();
   for (const { pod, own } of candidates) {
-    const counted = deployments.get(own.deployment);
-    const replaced = counted && replacedBy(counted, own);
-    if (counted === undefined || replaced === undefined) continue;
-    const mayGrow = !entered.has(pod.queue) && !isAboveLimits(input, pod.queue);
-    const why = whyKept(input, { pod, replaced }, mayGrow ? undefined : deployments.unfinishedIn(pod.queue));
+    const deployment = deployments.get(own.deployment);
+    const replaced = deployment && replacedBy(deployment, { pod, own }, usage);
+    if (deployment === undefined || replaced === undefined) continue;
+    const last = usage.isAboveLimits(pod.queue) ? deployments.lastIn(pod.queue) : undefined;
+    const why = whyKept({ pod, replaced }, last, usage);
     if (why !== undefined) {
       kept.set(pod.uid, why);
       continue;
     }
-    const against = Math.max(counted.pods.length, counted.before);
+    const against = usage.usedBefore(pod, [last?.against, deployment.before]);
     letIn.push({ ...pod, against });
-    counted.marks.push({ queue: pod.queue, against });
-    counted.entering += 1;
-    entered.add(pod.queue);
+    usage.enter(pod);
+    deployments.enter(own, { queue: pod.queue, against, at: input.now, uid: pod.uid });
   }
   return { letIn, kept };
 }
@@ -78,41 +76,50 @@ interface CountedPod extends Pick<Pod, 'uid'> {
   readonly isDeleted: boolean;
 }
 
+/** The mark of a pod that went in against another. */
+interface Mark extends Pick<Admitted, 'queue' | 'at'>, Pick<Pod, 'uid'> {
+  readonly against: QueueAmounts;
+  /** What has to be finished before the next pod. */
+  readonly of: string;
+}
+
 /** The pods of a Deployment that were let in, or ran before their namespace was managed. */
 interface Counted {
   readonly pods: CountedPod[];
-  readonly marks: { readonly queue: string; readonly against: number }[];
-  /** How many pods it had, as the marks of a rollout say that is not long ago. */
-  before: number;
-  entering: number;
+  /** What its queue used before it, as the last mark of a rollout says that is not long ago. */
+  before?: QueueAmounts;
+  beforeAt: Instant;
 }
 
 class Deployments {
-  #byName = new Map<string, Counted>();
+  readonly #byName = new Map<string, Counted>();
+  /** By queue. */
+  readonly #last = new Map<string, Mark>();
 
   get(deployment: string): Counted | undefined {
     return this.#byName.get(deployment);
   }
 
-  of(deployment: string): Counted {
-    const known = this.#byName.get(deployment) ?? { pods: [], marks: [], before: 0, entering: 0 };
-    this.#byName.set(deployment, known);
-    return known;
+  /** The last pod of a queue that went in against another one, whatever it says now of its Deployment. */
+  lastIn(queue: string): Mark | undefined {
+    return this.#last.get(queue);
   }
 
   /** By name, not as the watch showed them, which is another order for the next leader. */
   sort(): void {
-    this.#byName = new Map([...this.#byName].sort(([a], [b]) => compareTexts(a, b)));
     for (const { pods } of this.#byName.values()) pods.sort((a, b) => compareTexts(a.uid, b.uid));
   }
 
-  add({ uid, rollout, requests, isDeletedByOwner: isDeleted, admitted }: QueuedPod, now: Instant): void {
-    if (rollout === undefined) return;
-    const counted = this.of(rollout.deployment);
-    counted.pods.push({ uid, revision: rollout.revision, requests, isDeleted });
+  add(pod: QueuedPod, now: Instant): void {
+    const { uid, rollout, requests, isDeletedByOwner: isDeleted, admitted } = pod;
+    if (rollout !== undefined) {
+      const { deployment, revision } = rollout;
+      this.#of(deployment).pods.push({ uid, revision, requests, isDeleted });
+    }
     if (admitted?.against === undefined) return;
-    counted.marks.push({ queue: admitted.queue, against: admitted.against });
-    if (now - admitted.at < ROLLOUT_MS) counted.before = Math.max(counted.before, admitted.against);
+    const mark = { uid, queue: admitted.queue, at: admitted.at, against: admitted.against };
+    this.#mark({ ...mark, of: nameOf(pod) });
+    if (rollout !== undefined && now - mark.at < ROLLOUT_MS) this.#note(rollout, mark);
   }
 
   /** A pod that ran before its namespace was managed. */
@@ -120,17 +127,37 @@ class Deployments {
     const rollout = rolloutOf(pod);
     if (rollout === undefined) return;
     const { revision, deployment } = rollout;
-    this.of(deployment).pods.push({ uid: pod.uid, revision, requests, isDeleted: pod.deletion !== undefined });
+    this.#of(deployment).pods.push({ uid: pod.uid, revision, requests, isDeleted: pod.deletion !== undefined });
   }
 
-  /** A Deployment that has more pods than before one went in against another. */
-  unfinishedIn(queue: string): string | undefined {
-    for (const [name, { pods, marks, entering }] of this.#byName) {
-      const has = pods.length + entering;
-      if (marks.some((mark) => mark.queue === queue && has > mark.against)) return name;
-    }
-    return undefined;
+  enter(rollout: Rollout, mark: Omit<Mark, 'of'>): void {
+    this.#mark({ ...mark, of: `Deployment ${rollout.deployment}` });
+    this.#note(rollout, mark);
   }
+
+  #note({ deployment }: Rollout, { against: before, at: beforeAt }: Omit<Mark, 'of'>): void {
+    const counted = this.#of(deployment);
+    if (beforeAt >= counted.beforeAt) Object.assign(counted, { before, beforeAt });
+  }
+
+  #of(deployment: string): Counted {
+    const known = this.#byName.get(deployment) ?? { pods: [], beforeAt: 0 };
+    this.#byName.set(deployment, known);
+    return known;
+  }
+
+  #mark(mark: Mark): void {
+    const last = this.#last.get(mark.queue);
+    if (last === undefined || isLater(mark, last)) this.#last.set(mark.queue, mark);
+  }
+}
+
+function isLater(a: Mark, b: Mark): boolean {
+  return (a.at - b.at || compareTexts(a.uid, b.uid)) > 0;
+}
+
+function nameOf({ namespace, name, rollout }: QueuedPod): string {
+  return rollout === undefined ? `pod ${namespace}/${name}` : `Deployment ${rollout.deployment}`;
 }
 
 function* countDeployments({ pods, now, isReturned }: RolloutInput, namespaces: ReadonlySet<string>) {
@@ -153,51 +180,24 @@ function* countDeployments({ pods, now, isReturned }: RolloutInput, namespaces: 
 }
 
 /** What the pod that it replaces requests; `undefined` if it replaces none. */
-function replacedBy({ pods, before, entering }: Counted, { revision }: Rollout): QueueAmounts | undefined {
-  const other = pods.find((each) => each.isDeleted || each.revision !== revision);
+function replacedBy(
+  { pods, before }: Counted,
+  { pod, own }: { readonly pod: WaitingPod; readonly own: Rollout },
+  usage: UsageInPass,
+): QueueAmounts | undefined {
+  const other = pods.find((each) => each.isDeleted || each.revision !== own.revision);
   if (other !== undefined) return other.requests;
-  return pods.length + entering < before ? (pods[0]?.requests ?? NO_QUEUE_AMOUNTS) : undefined;
+  return before !== undefined && before.size > 0 && usage.isWithin(pod, before) ? pod.requests : undefined;
 }
 
-interface Exchange {
-  readonly pod: WaitingPod;
-  readonly replaced: QueueAmounts;
-}
-
-function whyKept(input: RolloutInput, exchange: Exchange, unfinished: string | undefined): string | undefined {
+function whyKept(exchange: Exchange, last: Mark | undefined, usage: UsageInPass): string | undefined {
   const { queue } = exchange.pod;
-  const type = typeThatGrows(input, exchange);
+  const type = usage.typeThatGrows(exchange);
   if (type !== undefined) {
     return `it requests more ${type} than the pod that it replaces: raise the maximum of queue ${queue}, or set maxUnavailable of its Deployment to at least 1`;
   }
-  if (unfinished === undefined) return undefined;
-  return `Deployment ${unfinished} of queue ${queue} has to finish replacing a pod first: see kubectl rollout status, or undo its rollout`;
-}
-
-/** A type of which the queue, or one above it, would have more than it may once the other pod is gone. */
-function typeThatGrows({ question: { tree, allowed }, decision: { usage } }: RolloutInput, exchange: Exchange) {
-  const { pod, replaced } = exchange;
-  for (const { index, limits } of limitsOf({ tree, allowed }, pod.queue)) {
-    for (const [type, amount] of pod.requests) {
-      const before = replaced.get(type) ?? 0;
-      const after = plus(minus(usedBy(usage, index, type), before), amount);
-      if (amount > before && after > (limits.get(type) ?? Infinity)) return type;
-    }
-  }
-  return undefined;
-}
-
-function isAboveLimits({ question, decision: { usage } }: RolloutInput, queue: string): boolean {
-  return limitsOf(question, queue).some(({ index, limits }) =>
-    Array.from(limits).some(([type, limit]) => usedBy(usage, index, type) > limit),
-  );
-}
-
-/** What the queue and those above it may have, by their numbers. */
-function limitsOf({ tree, allowed }: RolloutInput['question'], queue: string) {
-  const own = tree.indexes.get(queue) ?? 0;
-  const maximums = pathOf(tree, own).map((index) => ({ index, limits: tree.queues[index]?.max ?? NO_QUEUE_AMOUNTS }));
-  return [...maximums, { index: own, limits: allowed.get(queue) ?? NO_QUEUE_AMOUNTS }];
+  if (last === undefined || !usage.isAbove(queue, last.against)) return undefined;
+  return `${last.of} of queue ${queue} has to finish replacing a pod first: see kubectl rollout status, or undo its rollout`;
 }
 
 function namespaceOf({ name }: WaitingPod): string {

@@ -38,8 +38,8 @@ export interface WaitingPod extends QueuePod {
   readonly isCharged: boolean;
   /** Only for the pod of a DaemonSet. */
   readonly node?: string;
-  /** It goes in against a pod that its Deployment replaces: how many pods the Deployment had. */
-  readonly against?: number;
+  /** It goes in against a pod that its Deployment replaces: what its queue uses before, of the types that are full. */
+  readonly against?: QueueAmounts;
   /** It replaces a pod that was recently disrupted for a reason other than reclaim (S3-45). */
   readonly goesFirst?: boolean;
 }

@@ -34,6 +34,7 @@ export interface WatchedPod {
   readonly admittedTo?: string;
   readonly admittedAt?: number;
   readonly application?: string;
+  /** The CPUs that its queue used before it went in against another pod. */
   readonly against?: number;
   readonly spec?: object;
   readonly mayBePreempted?: boolean;
@@ -105,7 +106,7 @@ function annotationsOf({ name, admittedTo: queue, admittedAt = 0, ...pod }: Watc
     mayBePreempted,
     at: admittedAt * 1_000,
     decision: 'd',
-    ...(against !== undefined && { against }),
+    ...(against !== undefined && { against: new Map([['cpu', against * 1_000]]) }),
   };
   return { annotations: { ...pod.wishes, 'plimsoll.dev/admitted': encodeAdmitted(facts) } };
 }

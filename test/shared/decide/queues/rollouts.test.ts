@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { withWayOut } from '#shared/decide/queues/rollouts.ts';
-import { encodeAdmitted } from '#shared/api/admitted.ts';
+import { decodeAdmitted, encodeAdmitted } from '#shared/api/admitted.ts';
 import { GATE, queueFor, queueWorld, type WatchedPod } from './queue-world.ts';
 
-const letIn = (plan: QueuePlan) => plan.letIn.map(({ name, against }) => [name, against]);
+const letIn = (plan: QueuePlan) => plan.letIn.map(({ name, against }) => [name, Number(against?.get('cpu')) / 1_000]);
 const NOW_MS = 100_000;
 
 /** A pod of revision `hash` of a Deployment. */
@@ -77,7 +77,7 @@ describe('a rollout in a full queue', () => {
     see(podOf('api-old', 'ccc', RUNNING, 'api'));
     see(podOf('api-new', 'ddd', { gates: [GATE] }, 'api'));
     see(podOf('new-1', 'bbb', { gates: [GATE], createdAt: 1 }));
-    expect(letIn(at())).toEqual([['shop/api-new', 1]]);
+    expect(letIn(at())).toEqual([['shop/api-new', 4]]);
   });
 
   test('with larger pods waits, and says the way out', () => {
@@ -129,7 +129,70 @@ describe('a queue above its maximum, as where a namespace is switched on', () =>
   });
 });
 
-test('the mark says how many pods the Deployment had', () => {
+describe('a tenant that says something else of pods that went in against others', () => {
+  /** A queue that is exactly full, and the pods that the tenant has had let in one after the other. */
+  function grow(disguise: (pod: WatchedPod, at: number) => WatchedPod): readonly string[] {
+    const { see, at } = world();
+    const entered: string[] = [];
+    for (let turn = 1; turn <= 3; turn += 1) {
+      const made = podOf(`new-${turn}`, `b${turn}`, { gates: [GATE], createdAt: turn });
+      see(made);
+      const found = at(NOW_MS + turn * 1_000).letIn.find(({ name }) => name === `shop/new-${turn}`);
+      if (found === undefined) continue;
+      entered.push(made.name);
+      const cpu = Number(found.against?.get('cpu')) / 1_000;
+      see(disguise({ ...made, ...RUNNING, gates: [], admittedAt: NOW_MS / 1_000 + turn, against: cpu }, turn));
+    }
+    return entered;
+  }
+
+  test.each<[string, (pod: WatchedPod, at: number) => WatchedPod]>([
+    ['that it is of no Deployment', (pod) => ({ ...pod, labels: {} })],
+    ['that no controller owns it', (pod) => ({ ...pod, owners: [] })],
+    [
+      'that it is of another Deployment',
+      (pod, at) => ({ ...pod, ...podOf('x', `b${at}`, {}, `other-${at}`), name: pod.name }),
+    ],
+  ])('%s has one pod more at most', (_, disguise) => {
+    expect(grow(disguise)).toEqual(['new-1']);
+  });
+
+  test('nor does it grow by taking the replaced pods out of the Deployment', () => {
+    const { see, at } = world();
+    see(podOf('new-1', 'bbb', { gates: [GATE] }));
+    expect(letIn(at())).toEqual([['shop/new-1', 3]]);
+    see(against('new-1', 'bbb', 3));
+    for (const name of ['old-1', 'old-2', 'old-3']) see({ ...podOf(name, 'aaa', RUNNING), labels: {} });
+    see(podOf('new-2', 'bbb', { gates: [GATE] }));
+    see(podOf('new-3', 'ccc', { gates: [GATE] }));
+    expect(letIn(at())).toEqual([]);
+  });
+
+  test('nor by deleting small pods for large ones', () => {
+    const { see, gone, at } = queueWorldOfSizes();
+    see(podOf('new-1', 'bbb', { gates: [GATE], cpu: 2 }));
+    expect(letIn(at())).toEqual([['shop/new-1', 4]]);
+    see(against('new-1', 'bbb', 4, { cpu: 2 }));
+    gone('small-1');
+    see(podOf('new-2', 'ccc', { gates: [GATE], cpu: 2 }));
+    expect(letIn(at())).toEqual([]);
+  });
+
+  function queueWorldOfSizes() {
+    const made = queueWorld([queueFor('shop', { max: { cpu: 4 } })]);
+    made.see(podOf('large', 'aaa', { ...RUNNING, cpu: 2 }));
+    for (const name of ['small-1', 'small-2']) made.see(podOf(name, 'aaa', RUNNING));
+    return { ...made, at: () => made.plan(true, 'Guarantees', { now: NOW_MS }) };
+  }
+});
+
+test('the mark says what the queue used, and says it again', () => {
   const facts = { queue: 'q', application: 'a', mayPreempt: true, mayBePreempted: true, at: 0, decision: 'd' };
-  expect(JSON.parse(encodeAdmitted({ ...facts, against: 3 }))).toMatchObject({ against: 3 });
+  const against = new Map<string, number | bigint>([
+    ['cpu', 1_500],
+    ['memory', 9_007_199_254_740_993n],
+  ]);
+  const text = encodeAdmitted({ ...facts, against });
+  expect(JSON.parse(text)).toMatchObject({ against: { cpu: '1500m', memory: expect.any(String) as unknown } });
+  expect(decodeAdmitted(text)?.against).toEqual(against);
 });
