@@ -63,8 +63,25 @@ module.exports = {
       name: 'product-needs-no-development-packages',
       comment: 'the image has the production packages alone',
       severity: 'error',
-      from: { path: '^(shared|agent|webhook|scheduler|dashboard|cli)/' },
+      from: { path: '^(shared|agent|webhook|scheduler|dashboard|cli)/', pathNot: '^dashboard/page/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'page-runs-in-a-browser',
+      comment: 'it is bundled: of the rest it takes types and pure decisions',
+      severity: 'error',
+      from: { path: '^dashboard/page/' },
+      to: {
+        path: '^(shared|dashboard)/',
+        pathNot: '^(shared/(domain|decide)|dashboard/(page|views))/',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'page-is-bundled',
+      severity: 'error',
+      from: { pathNot: '^dashboard/page/' },
+      to: { path: '^dashboard/page/page.ts' },
     },
     {
       name: 'production-never-imports-tests',

@@ -59,25 +59,6 @@ const coreGlobals = [
   'crypto',
 ];
 
-/** What a browser gives the page of the dashboard. */
-const PAGE_GLOBALS = [
-  'AbortController',
-  'ResizeObserver',
-  'TextDecoderStream',
-  'URLSearchParams',
-  'addEventListener',
-  'devicePixelRatio',
-  'document',
-  'fetch',
-  'getComputedStyle',
-  'history',
-  'location',
-  'performance',
-  'queueMicrotask',
-  'sessionStorage',
-  'setInterval',
-  'setTimeout',
-];
 const DEFAULT_EXPORT = { selector: 'ExportDefaultDeclaration', message: 'no default exports' };
 
 const WAITING = 'test/build/waiting.ts';
@@ -124,7 +105,7 @@ const MAX_FILE_LENGTH = 300;
 const MAX_FUNCTION_LENGTH = { max: 60, skipBlankLines: true, skipComments: true };
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', 'coverage/', 'test/vectors/', 'dashboard/page/library/'] },
+  { ignores: ['dist/', 'node_modules/', 'coverage/', 'test/vectors/', 'dashboard/public/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],
@@ -196,9 +177,5 @@ export default tseslint.config(
     rules: { 'no-restricted-syntax': ['error', DEFAULT_EXPORT, ...SLEEPS, ...RANDOM_SEEDS] },
   },
   { files: ['**/vitest.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
-  {
-    files: ['dashboard/page/*.js'],
-    languageOptions: { globals: Object.fromEntries(PAGE_GLOBALS.map((name) => [name, 'readonly'])) },
-  },
   { files: ['.ci/*.mjs'], languageOptions: { globals: { console: 'readonly', process: 'readonly' } } },
 );

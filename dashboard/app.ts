@@ -20,7 +20,7 @@ export interface DashboardOptions {
   readonly clusterName?: string | undefined;
 }
 
-const PAGE = fileURLToPath(new URL('./page/', import.meta.url));
+const PAGE = fileURLToPath(new URL('./public/', import.meta.url));
 const OK = 200;
 
 /** Everything that the page needs comes from this server; the browser loads and runs nothing else. */

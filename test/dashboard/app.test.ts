@@ -13,8 +13,8 @@ import { generateCluster } from './generated-cluster.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 /** What the page is without data. */
-const INDEX = new URL('../../dashboard/page/index.html', import.meta.url);
-const ASSETS = ['page.js', 'page.css', 'mark.svg', 'nodes.js', 'node.js', 'stream.js', 'library/library.js'];
+const INDEX = new URL('../../dashboard/public/index.html', import.meta.url);
+const ASSETS = ['page.js', 'page.css', 'mark.svg'];
 /** Nothing but what the page itself is made of, and nothing inline. */
 const POLICY = {
   'default-src': "'none'",
@@ -69,7 +69,8 @@ describe('dashboardApp', () => {
 
   test('what does not exist is 404, also above the page folder, and nothing can be written', async () => {
     const url = await start();
-    for (const path of ['/nothing', '/..%2fapp.ts', '/../app.ts']) expect((await fetch(url + path)).status).toBe(404);
+    for (const path of ['/nothing', '/page.ts', '/..%2fapp.ts', '/../app.ts'])
+      expect((await fetch(url + path)).status).toBe(404);
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       expect((await fetch(`${url}/api/view`, { method })).status).toBe(404);
   });

@@ -1,6 +1,6 @@
 /**
  * `npm run generate` writes every generated file that git tracks: the pages of docs/reference, the README of the chart,
- * the libraries of the dashboard's page. With `--check` it writes nothing and names the files that are stale.
+ * the page of the dashboard. With `--check` it writes nothing and names the files that are stale.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { textArtifacts } from './text-artifacts.ts';

@@ -12,7 +12,7 @@ import { chartReadme } from './chart-readme.ts';
 import { definitionArtifacts } from '#tools/definitions/definition-artifacts.ts';
 import { guardedFields } from '#tools/definitions/guarded-fields.ts';
 import { fieldTrees } from './field-trees.ts';
-import { pageLibrary } from './page/page-library.ts';
+import { pageBundle } from './page-bundle.ts';
 import { prometheusRule } from './prometheus-rule.ts';
 import { versionArtifacts } from './version-artifacts.ts';
 
@@ -33,7 +33,7 @@ export async function textArtifacts(): Promise<readonly Artifact[]> {
     { path: 'cli/review/known-fields.json', text: JSON.stringify(fieldTrees(definitions)) },
   ];
   const formatted = await Promise.all(own.map(withFormat));
-  return [...formatted, ...versionArtifacts(), ...(await pageLibrary())];
+  return [...formatted, ...versionArtifacts(), ...(await pageBundle())];
 }
 
 /** The pages of docs/reference. */

@@ -2,32 +2,55 @@
  * What a node would do with less of a resource, with another threshold, or with one more pod. The question is in the
  * address.
  */
-import { html, nothing } from './library/library.js';
-import { SIGNALS } from './library/signals.js';
-import { badge, empty, modeText, panel, podLink, tableSection } from './parts.js';
-import { ask } from './stream.js';
+import { html, nothing } from 'lit-html';
+import type {
+  PodAnswerView,
+  PressureAnswerView,
+  PreemptedView,
+  RankedPodView,
+  ThresholdView,
+} from '#dashboard/what-if/answer.ts';
+import { SIGNALS } from '#shared/decide/simulation/pod-usage.ts';
+import type { Context, Page, PageOptions, Shown } from './context.ts';
+import {
+  badge,
+  type Column,
+  empty,
+  modeText,
+  type Option,
+  panel,
+  podLink,
+  type Row,
+  tableSection,
+  written,
+} from './parts.ts';
+import { ask, type Problem } from './stream.ts';
 
-const KINDS = [
+const KINDS: readonly Option[] = [
   ['hard', 'Hard: evicts at once'],
   ['soft', 'Soft: evicts after a grace period'],
 ];
 /** By question: the parameters that the server reads. */
-const PARAMETERS = {
+const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   pressure: ['node', 'signal', 'available', 'kind', 'threshold'],
   pod: ['node', 'cpu', 'memory', 'priorityClass'],
 };
 /** Suggestions while a name is typed. */
 const MAX_NODES = 200;
-const NOTHING_ASKED = { kind: 'nothing' };
+const NOTHING_ASKED = { kind: 'nothing' } as const;
 
-export function whatIfPage({ redraw }) {
-  let [asked, answer] = ['', NOTHING_ASKED];
+type Answer = { readonly kind: 'nothing' | 'waiting' } | Problem | PressureAnswerView | PodAnswerView;
+
+export function whatIfPage({ redraw }: PageOptions): Page {
+  let asked = '';
+  let answer: Answer = NOTHING_ASKED;
   /** The answer to the question in the address; answers to earlier questions are dropped. */
-  async function follow(question) {
+  async function follow(question: string): Promise<void> {
     if (question === asked) return;
-    [asked, answer] = [question, question === '' ? NOTHING_ASKED : { kind: 'waiting' }];
+    asked = question;
+    answer = question === '' ? NOTHING_ASKED : { kind: 'waiting' };
     if (question === '') return;
-    const found = await ask(`/api/what-if/${question}`);
+    const found = await ask<Answer>(`/api/what-if/${question}`);
     if (question !== asked) return;
     answer = found;
     redraw();
@@ -44,14 +67,14 @@ export function whatIfPage({ redraw }) {
 }
 
 /** `pressure?node=…` for the server; empty if the address contains no question. */
-function questionOf(params) {
+function questionOf(params: URLSearchParams): string {
   const kind = params.get('ask') ?? '';
   if (!Object.hasOwn(PARAMETERS, kind) || (params.get('node') ?? '') === '') return '';
-  const given = PARAMETERS[kind].filter((name) => (params.get(name) ?? '') !== '');
-  return `${kind}?${new URLSearchParams(given.map((name) => [name, params.get(name)]))}`;
+  const given = (PARAMETERS[kind] ?? []).map((name) => [name, params.get(name) ?? '']);
+  return `${kind}?${String(new URLSearchParams(given.filter(([, value]) => value !== '')))}`;
 }
 
-function whatIfView(context, answer, again) {
+function whatIfView(context: Context, answer: Answer, again: () => void): Shown {
   return html`<div class="stack">
     ${panel('Less available, or another threshold', pressureForm(context, again))}
     ${panel('One more pod', podForm(context, again))}
@@ -62,13 +85,13 @@ function whatIfView(context, answer, again) {
   </div>`;
 }
 
-function pressureForm({ params, nodes, setParams }, again) {
+function pressureForm({ params, nodes, setParams }: Context, again: () => void): Shown {
   return form('pressure', 'Which pods would be evicted?', { setParams, again }, [
     nodeField('pressure', params, nodes),
     select(
       'signal',
       'Signal',
-      SIGNALS.map((name) => [name, name]),
+      SIGNALS.map((name): Option => [name, name]),
       params,
     ),
     text('available', 'Available (empty: as last reported)', params, '200Mi'),
@@ -77,8 +100,9 @@ function pressureForm({ params, nodes, setParams }, again) {
   ]);
 }
 
-function podForm({ params, nodes, classes, setParams }, again) {
-  const options = [['', 'The default class'], ...classes.map(({ name, value }) => [name, `${name} (${value})`])];
+function podForm({ params, nodes, classes, setParams }: Context, again: () => void): Shown {
+  const named = classes.map(({ name, value }): Option => [name, `${name} (${value})`]);
+  const options: readonly Option[] = [['', 'The default class'], ...named];
   return form('pod', 'Which pods would be preempted?', { setParams, again }, [
     nodeField('pod', params, nodes),
     text('cpu', 'CPU request', params, '500m'),
@@ -87,21 +111,24 @@ function podForm({ params, nodes, classes, setParams }, again) {
   ]);
 }
 
-function form(kind, button, { setParams, again }, fields) {
-  const submit = (event) => {
+interface Submit extends Pick<Context, 'setParams'> {
+  readonly again: () => void;
+}
+
+function form(kind: string, button: string, { setParams, again }: Submit, fields: readonly Shown[]): Shown {
+  const submit = (event: SubmitEvent): void => {
     event.preventDefault();
-    const { elements } = event.target;
-    const others = Object.values(PARAMETERS).flat();
-    const given = PARAMETERS[kind].map((name) => [name, elements[name].value.trim()]);
+    const cleared = Object.fromEntries(Object.values(PARAMETERS).flatMap((names) => names.map((name) => [name, ''])));
+    const given = (PARAMETERS[kind] ?? []).map((name) => [name, written(event, name)] as const);
     again();
-    setParams({ ...Object.fromEntries(others.map((name) => [name, ''])), ask: kind, ...Object.fromEntries(given) });
+    setParams({ ...cleared, ask: kind, ...Object.fromEntries(given) });
   };
   return html`<form class="filters" aria-label=${button} @submit=${submit}>
     ${fields}<button class="primary">${button}</button>
   </form>`;
 }
 
-function nodeField(kind, params, nodes) {
+function nodeField(kind: string, params: URLSearchParams, nodes: Context['nodes']): Shown {
   const list = `nodes-for-${kind}`;
   const names = [...nodes.keys()].sort().slice(0, MAX_NODES);
   return html`<label class="field"
@@ -110,15 +137,15 @@ function nodeField(kind, params, nodes) {
     ><datalist id=${list}>${names.map((name) => html`<option value=${name}></option>`)}</datalist>`;
 }
 
-function text(name, label, params, placeholder) {
+function text(name: string, label: string, params: URLSearchParams, placeholder: string): Shown {
   return html`<label class="field"
     ><span>${label}</span
     ><input name=${name} autocomplete="off" placeholder=${placeholder} .value=${params.get(name) ?? ''}
   /></label>`;
 }
 
-function select(name, label, options, params) {
-  const chosen = params.get(name) ?? options[0][0];
+function select(name: string, label: string, options: readonly Option[], params: URLSearchParams): Shown {
+  const chosen = params.get(name) ?? options[0]?.[0];
   return html`<label class="field"
     ><span>${label}</span
     ><select name=${name}>
@@ -127,7 +154,7 @@ function select(name, label, options, params) {
   >`;
 }
 
-function answerView(answer) {
+function answerView(answer: Answer): Shown {
   switch (answer.kind) {
     case 'nothing':
       return empty('Ask one of the questions above. Nothing is changed in the cluster.');
@@ -137,12 +164,13 @@ function answerView(answer) {
       return html`<p class="problem" role="alert">${answer.message}</p>`;
     case 'pressure':
       return pressureAnswer(answer);
-    default:
+    case 'pod':
       return podAnswer(answer);
   }
 }
 
-function pressureAnswer({ message, why, mode, victims, order, kept, thresholds, notes }) {
+function pressureAnswer(answer: PressureAnswerView): Shown {
+  const { message, why, mode, victims, order, kept, thresholds, notes } = answer;
   return html`<p><b>${message}</b> ${mode === 'DryRun' ? badge('dry run') : nothing}</p>
     <p>${why}</p>
     ${tableSection('Thresholds', THRESHOLD_COLUMNS, thresholds.map(thresholdRow))}
@@ -154,26 +182,26 @@ function pressureAnswer({ message, why, mode, victims, order, kept, thresholds, 
     ${tableSection('Pods that would stay', KEPT_COLUMNS, kept.map(keptRow))} ${list(notes)}`;
 }
 
-const THRESHOLD_COLUMNS = [
+const THRESHOLD_COLUMNS: readonly Column[] = [
   ['', 'Kind'],
   ['number', 'Least'],
   ['number', 'Grace period'],
   ['', 'Mode'],
   ['', 'Met'],
 ];
-const MET = { true: 'yes', false: 'no', unknown: 'unknown' };
+const MET = { true: 'yes', false: 'no', unknown: 'unknown' } as const;
 
-function thresholdRow({ kind, least, gracePeriodSeconds, mode, met }) {
+function thresholdRow({ kind, least, gracePeriodSeconds, mode, met }: ThresholdView): Row {
   return [
     ['', kind],
     ['number', least || undefined],
     ['number', `${gracePeriodSeconds} s`],
     ['', modeText(mode)],
-    ['', MET[met]],
+    ['', MET[String(met) as keyof typeof MET]],
   ];
 }
 
-const ORDER_COLUMNS = [
+const ORDER_COLUMNS: readonly Column[] = [
   ['number', 'Order'],
   ['', 'Pod'],
   ['number', 'Priority'],
@@ -182,7 +210,8 @@ const ORDER_COLUMNS = [
   ['', 'Reason'],
 ];
 
-function orderRow({ position, pod, priority, usage, request, why }, victims) {
+function orderRow(ranked: RankedPodView, victims: readonly string[]): Row {
+  const { position, pod, priority, usage, request, why } = ranked;
   const isFirst = position <= victims.length;
   return [
     ['number', String(position)],
@@ -194,13 +223,13 @@ function orderRow({ position, pod, priority, usage, request, why }, victims) {
   ];
 }
 
-const KEPT_COLUMNS = [
+const KEPT_COLUMNS: readonly Column[] = [
   ['', 'Pod'],
   ['number', 'Priority'],
   ['', 'Why it stays'],
 ];
 
-function keptRow({ pod, priority, why }) {
+function keptRow({ pod, priority, why }: PressureAnswerView['kept'][number]): Row {
   return [
     ['', podLink(pod)],
     ['number', priority?.toLocaleString('en-GB')],
@@ -208,25 +237,27 @@ function keptRow({ pod, priority, why }) {
   ];
 }
 
-const VICTIM_COLUMNS = [
+const VICTIM_COLUMNS: readonly Column[] = [
   ['', 'Pod'],
   ['number', 'Priority'],
   ['', 'Class'],
 ];
 
-function podAnswer({ message, why, priority, className, victims, reasons, notes }) {
-  const rows = victims.map(({ pod, priority: own, className: name }) => [
+function podAnswer({ message, why, priority, className, victims, reasons, notes }: PodAnswerView): Shown {
+  const rows = victims.map(({ pod, priority: own, className: name }: PreemptedView): Row => [
     ['', podLink(pod)],
     ['number', own?.toLocaleString('en-GB')],
     ['', name || undefined],
   ]);
   return html`<p><b>${message}</b></p>
     <p>${why}</p>
-    <p class="quiet">The pod has priority ${priority.toLocaleString('en-GB')}${className && ` (${className})`}.</p>
+    <p class="quiet">
+      The pod has priority ${priority.toLocaleString('en-GB')}${className === '' ? '' : ` (${className})`}.
+    </p>
     ${tableSection('Pods that would be preempted', VICTIM_COLUMNS, rows)} ${list(reasons)} ${list(notes)}`;
 }
 
-function list(texts) {
+function list(texts: readonly string[]): Shown {
   if (texts.length === 0) return nothing;
   return html`<ul class="notes quiet small">
     ${texts.map((each) => html`<li>${each}</li>`)}

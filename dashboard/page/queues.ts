@@ -1,10 +1,26 @@
 /** The tree of queues: what each is guaranteed, deserves and uses, what waits, and problems. */
-import { html, nothing, repeat } from './library/library.js';
-import { duration } from './format.js';
-import { badge, empty, field, mark, moment, nodeLink, panel, podLink, table, troubleList } from './parts.js';
+import { html, nothing, type TemplateResult } from 'lit-html';
+import { repeat } from 'lit-html/directives/repeat.js';
+import type { QueueResourceView, QueueView } from '#dashboard/views/view.ts';
+import type { Context, Page, Shown } from './context.ts';
+import { duration } from './format.ts';
+import {
+  badge,
+  type Column,
+  empty,
+  field,
+  mark,
+  moment,
+  nodeLink,
+  panel,
+  podLink,
+  type Row,
+  table,
+  troubleList,
+} from './parts.ts';
 
 /** `[name, meaning]`, in the order of the legend. */
-const AMOUNTS = [
+const AMOUNTS: readonly (readonly [keyof Omit<QueueResourceView, 'name'>, string])[] = [
   ['used', 'used'],
   ['pending', 'pending'],
   ['guaranteed', 'guaranteed'],
@@ -12,11 +28,13 @@ const AMOUNTS = [
   ['max', 'maximum'],
 ];
 
-export function queuesPage() {
+const LINES = ['guaranteed', 'deserved', 'max'] as const;
+
+export function queuesPage(): Page {
   return { title: 'Queues', render: queuesView };
 }
 
-function queuesView({ queues, params, setParams, now }) {
+function queuesView({ queues, params, setParams, now }: Context): Shown {
   const wanted = (params.get('text') ?? '').trim().toLowerCase();
   const shown = queues.filter(({ name }) => name.toLowerCase().includes(wanted));
   const body =
@@ -40,7 +58,7 @@ function legend() {
   </ul>`;
 }
 
-function queueItem(queue, now) {
+function queueItem(queue: QueueView, now: number): Shown {
   const { name, parent, depth, weight, policy, resources, conditions } = queue;
   return html`<li class="queue depth-${Math.min(depth, 6)}">
     <div class="queue-head">
@@ -53,18 +71,18 @@ function queueItem(queue, now) {
   </li>`;
 }
 
-function waiting({ waitingPods, oldestWaiting }, now) {
+function waiting({ waitingPods, oldestWaiting }: QueueView, now: number): Shown {
   if (waitingPods === 0) return html`<span class="quiet small">nothing waits</span>`;
   const since = oldestWaiting === undefined ? '' : `, the oldest for ${duration(Math.max(0, now - oldestWaiting))}`;
   return html`<span class="waiting">${waitingPods} ${waitingPods === 1 ? 'pod waits' : 'pods wait'}${since}</span>`;
 }
 
-function resourceBar(resource) {
+function resourceBar(resource: QueueResourceView): TemplateResult {
   const said = AMOUNTS.flatMap(([name, title]) =>
     resource[name] === undefined ? [] : `${title} ${resource[name].text}`,
   );
   const text = said.join(', ');
-  const width = (name) => (resource[name]?.ratio ?? 0) * 1000;
+  const width = (name: keyof Omit<QueueResourceView, 'name'>): number => (resource[name]?.ratio ?? 0) * 1000;
   return html`<div class="queue-bar">
     <span class="pod">${resource.name}</span>
     <svg
@@ -82,19 +100,17 @@ function resourceBar(resource) {
         width=${Math.min(width('pending'), 1000 - width('used'))}
         height="10"
       ></rect>
-      ${['guaranteed', 'deserved', 'max'].map((name) =>
-        resource[name] === undefined ? nothing : mark(`mark mark-${name}`, resource[name].ratio),
-      )}
+      ${LINES.map((name) => (resource[name] === undefined ? nothing : mark(`mark mark-${name}`, resource[name].ratio)))}
     </svg>
     <span class="small quiet" aria-hidden="true">${text}</span>
   </div>`;
 }
 
 /** Pods that made room in any queue, newest first. */
-function evictions(queues, now) {
+function evictions(queues: readonly QueueView[], now: number): Shown {
   const all = queues.flatMap(({ name, evicted }) => evicted.map((each) => ({ ...each, queue: name })));
   if (all.length === 0) return nothing;
-  const columns = [
+  const columns: readonly Column[] = [
     ['', 'Time'],
     ['', 'Pod'],
     ['', 'Node'],
@@ -103,7 +119,7 @@ function evictions(queues, now) {
   ];
   const rows = all
     .sort((a, b) => b.at - a.at)
-    .map(({ at, pod, node, queue, why }) => [
+    .map(({ at, pod, node, queue, why }): Row => [
       ['time', moment(at, now)],
       ['', podLink(pod)],
       ['', nodeLink(node)],

@@ -1,31 +1,52 @@
 /** One signal over time: the used share as an area, its threshold as a line, removals of pods as marks. */
-import { Plot } from './library/library.js';
-import { age, dateTime, percent } from './format.js';
+import Plot from 'uplot';
+import { age, dateTime, percent } from './format.ts';
 
 const HEIGHT = 140;
 /** `[age, gap]`: older points are further apart (dashboard/views/history.ts). Missing measurements are not drawn. */
-const GAPS = [
+const GAPS: readonly (readonly [number, number])[] = [
   [3_600_000, 300_000],
   [86_400_000, 2_700_000],
   [Infinity, 21_600_000],
 ];
 
+/** `times` in milliseconds, `values` parallel to them, `marks` are times. */
+export interface Figures {
+  readonly times: readonly number[];
+  readonly values: readonly (number | null)[];
+  readonly lineRatio: number | undefined;
+  readonly marks: readonly number[];
+  readonly from: number;
+  readonly now: number;
+}
+
+const NO_FIGURES: Figures = { times: [], values: [], lineRatio: undefined, marks: [], from: 0, now: 0 };
+const SHOWN = ['times', 'values', 'lineRatio', 'from'] as const;
+
+export interface Chart {
+  readonly mount: (element: Element | undefined) => void;
+  readonly draw: (figures: Figures) => void;
+  readonly close: () => void;
+}
+
 /** Keeps one chart in an element; `draw` updates its data. */
-export function createChart(onCursor) {
-  let [plot, box, shown] = [undefined, undefined, {}];
-  const resized = new ResizeObserver(() => plot?.setSize({ width: box.clientWidth, height: HEIGHT }));
+export function createChart(onCursor: (text: string) => void): Chart {
+  let plot: Plot | undefined;
+  let box: HTMLElement | undefined;
+  let shown: Figures = NO_FIGURES;
+  const resized = new ResizeObserver(() => plot?.setSize({ width: box?.clientWidth ?? 0, height: HEIGHT }));
   return {
     mount(element) {
       if (element === undefined || element === box) return;
       plot?.destroy();
       resized.disconnect();
-      [plot, box] = [undefined, element];
-      resized.observe(element);
+      plot = undefined;
+      box = element as HTMLElement;
+      resized.observe(box);
     },
-    /** `times` in milliseconds, `values` parallel to them, `marks` are times. */
     draw(figures) {
       if (box === undefined || box.clientWidth === 0) return;
-      const isSame = ['times', 'values', 'lineRatio', 'from'].every((key) => shown[key] === figures[key]);
+      const isSame = SHOWN.every((key) => shown[key] === figures[key]);
       if (plot !== undefined && isSame && String(shown.marks) === String(figures.marks)) return;
       shown = figures;
       if (plot === undefined)
@@ -43,8 +64,8 @@ export function createChart(onCursor) {
   };
 }
 
-function options(box, figures, onCursor) {
-  const colour = (name) => getComputedStyle(box).getPropertyValue(name).trim();
+function options(box: HTMLElement, figures: () => Figures, onCursor: (text: string) => void): Plot.Options {
+  const colour = (name: string): string => getComputedStyle(box).getPropertyValue(name).trim();
   const axis = {
     stroke: () => colour('--quiet'),
     grid: { stroke: () => colour('--line'), width: 1 },
@@ -57,8 +78,8 @@ function options(box, figures, onCursor) {
     cursor: { y: false, drag: { x: false, y: false } },
     scales: { x: { range: (_plot, least, most) => [least, Math.max(most, least + 1)] }, y: { range: [0, 1] } },
     axes: [
-      { ...axis, size: 34, space: 90, values: (plot, splits) => splits.map(axisTime(plot.scales.x)) },
-      { ...axis, size: 52, values: (_plot, splits) => splits.map(percent), splits: [0, 0.25, 0.5, 0.75, 1] },
+      { ...axis, size: 34, space: 90, values: ({ scales }, splits) => splits.map(axisTime(scales['x'])) },
+      { ...axis, size: 52, values: (_plot, splits) => splits.map(percent), splits: () => [0, 0.25, 0.5, 0.75, 1] },
     ],
     series: [
       {},
@@ -76,18 +97,20 @@ const DAYS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', 
 const TIMES = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
 /** Includes the day if the axis is longer than one. */
-function axisTime({ min, max }) {
+function axisTime({ min = 0, max = 0 }: Plot.Scale = {}): (seconds: number) => string {
   return (seconds) => (max - min > DAY_S ? DAYS : TIMES).format(seconds * 1000);
 }
 
-function cursorText(index, [times, values]) {
-  const value = index === null || index === undefined ? undefined : values[index];
-  return value === undefined || value === null ? '' : `${dateTime(times[index] * 1000)}: ${percent(value)} used`;
+function cursorText(index: number | null | undefined, [times, values]: Plot.AlignedData): string {
+  const [time, value] = [times[index ?? -1], values?.[index ?? -1]];
+  if (time === undefined || value === undefined || value === null) return '';
+  return `${dateTime(time * 1000)}: ${percent(value)} used`;
 }
 
 /** Seconds, with a gap wherever measurements are missing for long. */
-function dataOf({ times, values, now, from }) {
-  const [seconds, ratios] = [[], []];
+function dataOf({ times, values, now, from }: Figures): Plot.AlignedData {
+  const seconds: number[] = [];
+  const ratios: (number | null)[] = [];
   times.forEach((time, index) => {
     const value = values[index];
     if (time < from || value === null || value === undefined) return;
@@ -102,11 +125,11 @@ function dataOf({ times, values, now, from }) {
   return [seconds, ratios];
 }
 
-function longestGap(old) {
-  return GAPS.find(([least]) => old <= least)[1];
+function longestGap(old: number): number {
+  return GAPS.find(([least]) => old <= least)?.[1] ?? Infinity;
 }
 
-function drawLines(plot, { lineRatio, marks }, colour) {
+function drawLines(plot: Plot, { lineRatio, marks }: Figures, colour: (name: string) => string): void {
   const { ctx, bbox } = plot;
   ctx.save();
   ctx.lineWidth = 2 * devicePixelRatio;
@@ -125,7 +148,9 @@ function drawLines(plot, { lineRatio, marks }, colour) {
   ctx.restore();
 }
 
-function stroke(ctx, [fromX, fromY], [toX, toY]) {
+type Point = readonly [x: number, y: number];
+
+function stroke(ctx: CanvasRenderingContext2D, [fromX, fromY]: Point, [toX, toY]: Point): void {
   ctx.beginPath();
   ctx.moveTo(fromX, fromY);
   ctx.lineTo(toX, toY);
@@ -133,13 +158,13 @@ function stroke(ctx, [fromX, fromY], [toX, toY]) {
 }
 
 /** A text description of the chart: now, the maximum with its time, the threshold, and removals. */
-export function chartLabel(name, { times, values, lineRatio, marks = [], now }) {
-  const known = values.filter((value) => value !== null && value !== undefined);
+export function chartLabel(name: string, { times, values, lineRatio, marks, now }: Figures): string {
+  const known = values.filter((value) => value !== null);
   if (known.length === 0) return `${name}: not measured yet`;
   const most = Math.max(...known);
   const at = times[values.indexOf(most)];
   const line = lineRatio === undefined ? '' : `, threshold at ${percent(lineRatio)}`;
   const gone =
     marks.length === 0 ? '' : `, ${marks.length} ${marks.length === 1 ? 'removal' : 'removals'} of pods marked`;
-  return `${name}: ${percent(known.at(-1))} used now, at most ${percent(most)} at ${dateTime(at)} (${age(at, now)})${line}${gone}`;
+  return `${name}: ${percent(known.at(-1) ?? 0)} used now, at most ${percent(most)} at ${dateTime(at)} (${age(at, now)})${line}${gone}`;
 }

@@ -1,30 +1,38 @@
 /** One namespace: its pods that may be evicted next, its removed pods, and its share of quotas. */
-import { html, nothing } from './library/library.js';
-import { badge, empty, nodeLink, panel, podLink, stateText, table } from './parts.js';
-import { quotaTable } from './priorities.js';
-import { entryList } from './timeline.js';
+import { html, nothing } from 'lit-html';
+import { namespaceOf } from '#dashboard/views/redact.ts';
+import type { Context, Page, PageOptions, Shown } from './context.ts';
+import { badge, type Column, empty, nodeLink, panel, podLink, type Row, stateText, table } from './parts.ts';
+import { quotaTable } from './priorities.ts';
+import { entryList } from './timeline.ts';
 
-export function namespacesPage() {
+export function namespacesPage(): Page {
   return { title: 'Namespaces', render: listView };
 }
 
-export function namespacePage({ name }) {
+export function namespacePage({ name }: PageOptions): Page {
   return { title: `Namespace ${name}`, render: (context) => namespaceView(name, context) };
 }
 
-function listView({ nodes, timeline, quotas }) {
-  const counts = new Map();
-  const add = (namespace, what) => {
+interface Counts {
+  pods: number;
+  entries: number;
+  quotas: number;
+}
+
+function listView({ nodes, timeline, quotas }: Context): Shown {
+  const counts = new Map<string, Counts>();
+  const add = (namespace: string, what: keyof Counts): void => {
     if (namespace === '') return;
     const count = counts.get(namespace) ?? { pods: 0, entries: 0, quotas: 0 };
     count[what] += 1;
     counts.set(namespace, count);
   };
-  for (const { pods } of nodes.values()) for (const pod of pods) add(pod.split('/')[0], 'pods');
+  for (const { pods } of nodes.values()) for (const pod of pods) add(namespaceOf(pod), 'pods');
   for (const { namespace } of timeline) add(namespace, 'entries');
   for (const { namespace, shares } of quotas)
-    for (const each of [namespace, ...shares.map(nameOf)]) add(each, 'quotas');
-  const columns = [
+    for (const each of [namespace, ...shares.map((share) => share.namespace)]) add(each, 'quotas');
+  const columns: readonly Column[] = [
     ['', 'Namespace'],
     ['number', 'Pods in line for eviction or evicted'],
     ['number', 'Timeline entries'],
@@ -32,7 +40,7 @@ function listView({ nodes, timeline, quotas }) {
   ];
   const rows = [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { pods, entries, quotas: used }]) => [
+    .map(([name, { pods, entries, quotas: used }]): Row => [
       ['', html`<a class="pod" href=${`#/namespaces/${encodeURIComponent(name)}`}>${name}</a>`],
       ['number', pods],
       ['number', entries],
@@ -42,11 +50,7 @@ function listView({ nodes, timeline, quotas }) {
   return html`<div class="stack">${panel('Namespaces', body)}</div>`;
 }
 
-function nameOf({ namespace }) {
-  return namespace;
-}
-
-function namespaceView(name, { nodes, timeline, quotas, preemptions, now }) {
+function namespaceView(name: string, { nodes, timeline, quotas, preemptions, now }: Context): Shown {
   const happened = timeline.filter(({ namespace }) => namespace === name);
   const gave = preemptions.filter(({ victim }) => victim.startsWith(`${name}/`)).length;
   const took = preemptions.filter(({ madeRoomFor }) => madeRoomFor.startsWith(`${name}/`)).length;
@@ -61,11 +65,11 @@ function namespaceView(name, { nodes, timeline, quotas, preemptions, now }) {
 }
 
 /** Nodes on which pods of the namespace were evicted, or may be evicted next. */
-function inLine(name, nodes) {
-  const rows = [...nodes.values()].flatMap((node) => {
+function inLine(name: string, nodes: Context['nodes']): Shown {
+  const rows = [...nodes.values()].flatMap((node): readonly Row[] => {
     const pods = node.pods.filter((pod) => pod.startsWith(`${name}/`));
     if (pods.length === 0) return [];
-    const isNext = node.next?.startsWith(`${name}/`);
+    const isNext = node.next?.startsWith(`${name}/`) ?? false;
     return [
       [
         ['', nodeLink(node.name)],
@@ -76,7 +80,7 @@ function inLine(name, nodes) {
       ],
     ];
   });
-  const columns = [
+  const columns: readonly Column[] = [
     ['', 'Node'],
     ['', 'State'],
     ['', 'Mode'],
@@ -88,17 +92,17 @@ function inLine(name, nodes) {
   return panel(title, table('Nodes with pods of this namespace that may be evicted', columns, rows));
 }
 
-function quotaPanel(name, quotas) {
+function quotaPanel(name: string, quotas: Context['quotas']): Shown {
   const own = quotas.filter(({ namespace }) => namespace === name);
   const shares = quotas.flatMap(({ name: quota, shares: all }) =>
     all
       .filter(({ namespace }) => namespace === name)
-      .map(({ amounts }) => [
+      .map(({ amounts }): Row => [
         ['pod', quota],
         ['', amounts],
       ]),
   );
-  const columns = [
+  const columns: readonly Column[] = [
     ['', 'PriorityQuota'],
     ['', 'Used by this namespace'],
   ];

@@ -1,16 +1,23 @@
 /** Words and numbers in readable form. */
 
-/** The label, and a mark that does not depend on colour; `rank` is the order of the tiles. */
-export const STATES = {
-  Hard: { label: 'Hard threshold met', mark: '■', rank: 0 },
-  Soft: { label: 'Soft threshold met', mark: '▲', rank: 1 },
-  Near: { label: 'Near a threshold', mark: '◆', rank: 2 },
-  Unknown: { label: 'Unknown', mark: '?', rank: 3 },
-  NoAgent: { label: 'No agent', mark: '○', rank: 4 },
-  Far: { label: 'Fine', mark: '●', rank: 5 },
+import type { NodeState, TimelineKind } from '#dashboard/views/view.ts';
+
+interface StateWords {
+  readonly label: string;
+  readonly mark: string;
+}
+
+/** The label, and a mark that does not depend on colour, in the order of the tiles. */
+export const STATES: Readonly<Record<NodeState, StateWords>> = {
+  Hard: { label: 'Hard threshold met', mark: '■' },
+  Soft: { label: 'Soft threshold met', mark: '▲' },
+  Near: { label: 'Near a threshold', mark: '◆' },
+  Unknown: { label: 'Unknown', mark: '?' },
+  NoAgent: { label: 'No agent', mark: '○' },
+  Far: { label: 'Fine', mark: '●' },
 };
 
-export const KINDS = {
+export const KINDS: Readonly<Record<TimelineKind, string>> = {
   eviction: 'Eviction',
   preemption: 'Preemption',
   oom: 'OOM kill',
@@ -25,7 +32,7 @@ export const KINDS = {
   problem: 'Problem',
 };
 
-export function percent(ratio) {
+export function percent(ratio: number): string {
   return `${Math.round(ratio * 100)} %`;
 }
 
@@ -39,8 +46,8 @@ const SHORT = new Intl.DateTimeFormat('en-GB', {
 });
 
 /** `26 Nov, 13:50:15 UTC`, in the reader's time zone. */
-export function dateTime(at) {
-  return at === undefined || at === null ? '–' : SHORT.format(at);
+export function dateTime(at: number | undefined): string {
+  return at === undefined ? '–' : SHORT.format(at);
 }
 
 const MINUTE = 60;
@@ -48,14 +55,14 @@ const HOUR = 3_600;
 const DAY = 86_400;
 
 /** `12 s ago`, `4 min ago`, `in 3 h`. */
-export function age(at, now) {
-  if (at === undefined || at === null) return 'never';
+export function age(at: number | undefined, now: number): string {
+  if (at === undefined) return 'never';
   const text = duration(Math.abs(now - at));
   return at > now + 1000 ? `in ${text}` : `${text} ago`;
 }
 
 /** `12 s`, `4 min`, `3 h`, `5 days`. */
-export function duration(milliseconds) {
+export function duration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
   if (seconds < 1.5 * MINUTE) return `${seconds} s`;
   if (seconds < 1.5 * HOUR) return `${Math.round(seconds / MINUTE)} min`;
@@ -63,6 +70,6 @@ export function duration(milliseconds) {
 }
 
 /** A pod's name, or a placeholder if the viewer may not list its namespace. */
-export function podName(name) {
+export function podName(name: string): string {
   return name === '' ? 'a pod of another namespace' : name;
 }

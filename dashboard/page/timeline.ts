@@ -1,23 +1,31 @@
 /** Removals of pods, pressure and problems, newest first. */
-import { html, nothing, repeat } from './library/library.js';
-import { KINDS } from './format.js';
-import { badge, choice, empty, field, moment, nodeLink, panel, podLink } from './parts.js';
+import { html, nothing } from 'lit-html';
+import { repeat } from 'lit-html/directives/repeat.js';
+import type { TimelineEntry } from '#dashboard/views/view.ts';
+import type { Context, Page, Shown } from './context.ts';
+import { KINDS } from './format.ts';
+import { badge, choice, empty, field, moment, nodeLink, type Option, panel, podLink } from './parts.ts';
 
 const NONE = 'No removed pod and no pressure is recorded. Events last an hour, records of removed pods a week.';
-const ANY_KIND = ['', 'Any kind'];
+const ANY_KIND: Option = ['', 'Any kind'];
 
-export function timelinePage() {
+export function timelinePage(): Page {
   return { title: 'Timeline', render: timelineView };
 }
 
-function timelineView({ timeline, params, setParams, now }) {
-  const of = (name) => params.get(name) ?? '';
-  const set = (name) => (value) => setParams({ [name]: value });
+function timelineView({ timeline, params, setParams, now }: Context): Shown {
+  const of = (name: string): string => params.get(name) ?? '';
+  const set = (name: string) => (value: string) => setParams({ [name]: value });
   const shown = selected(timeline, params);
   return html`<div class="stack">
     ${panel(
       'Removed pods, pressure and problems',
-      html`<form class="filters" role="search" aria-label="Filter entries" @submit=${(event) => event.preventDefault()}>
+      html`<form
+        class="filters"
+        role="search"
+        aria-label="Filter entries"
+        @submit=${(event: Event) => event.preventDefault()}
+      >
         ${field('Text', of('text'), set('text'))}
         ${choice('Kind', of('kind'), [ANY_KIND, ...Object.entries(KINDS)], set('kind'))}
         ${field('Namespace', of('namespace'), set('namespace'))}
@@ -28,8 +36,10 @@ function timelineView({ timeline, params, setParams, now }) {
   </div>`;
 }
 
-function selected(timeline, params) {
-  const [kind, namespace, text] = ['kind', 'namespace', 'text'].map((name) => (params.get(name) ?? '').trim());
+function selected(timeline: readonly TimelineEntry[], params: URLSearchParams): readonly TimelineEntry[] {
+  const [kind = '', namespace = '', text = ''] = ['kind', 'namespace', 'text'].map((name) =>
+    (params.get(name) ?? '').trim(),
+  );
   return timeline.filter(
     (entry) =>
       (kind === '' || entry.kind === kind) &&
@@ -42,18 +52,19 @@ function selected(timeline, params) {
 }
 
 /** Timeline entries as a list; a sentence if there are none. */
-export function entryList(entries, now) {
+export function entryList(entries: readonly TimelineEntry[], now: number): Shown {
   if (entries.length === 0) return empty(NONE);
   return html`<ol class="timeline">
     ${repeat(entries, keyOf, (entry) => entryItem(entry, now))}
   </ol>`;
 }
 
-function keyOf({ at, kind, about, node, reason, from }, index) {
+function keyOf({ at, kind, about, node, reason, from }: TimelineEntry, index: number): string | number {
   return about === 'Pod' ? index : [at, kind, about, node, reason, from].join('|');
 }
 
-function entryItem({ at, kind, isDryRun, about, node, reason, why, from, count }, now) {
+function entryItem(entry: TimelineEntry, now: number): Shown {
+  const { at, kind, isDryRun, about, node, reason, why, from, count } = entry;
   const source = [reason, from].filter((part) => part !== '').join(' · ');
   const where =
     node === '' || about.startsWith('Node ') ? nothing : html`<span class="quiet">on</span> ${nodeLink(node)}`;
@@ -61,7 +72,7 @@ function entryItem({ at, kind, isDryRun, about, node, reason, why, from, count }
     ${moment(at, now)}
     <div>
       <div class="entry-head">
-        <span class="kind kind-${kind}">${KINDS[kind] ?? kind}</span>
+        <span class="kind kind-${kind}">${KINDS[kind]}</span>
         ${isDryRun ? badge('dry run') : nothing} <b class="pod">${subject(about)}</b> ${where}
         ${count > 1 ? badge(`${count} times`) : nothing}
       </div>
@@ -71,7 +82,7 @@ function entryItem({ at, kind, isDryRun, about, node, reason, why, from, count }
   </li>`;
 }
 
-function subject(about) {
+function subject(about: string): Shown {
   if (about === 'Pod') return 'a pod of another namespace';
   return about.startsWith('Pod ') ? html`Pod ${podLink(about.slice('Pod '.length))}` : about;
 }

@@ -1,27 +1,37 @@
 /** Quotas with their usage and holders, the policies for classes, and priority classes with their descriptions. */
-import { html, nothing } from './library/library.js';
-import { percent } from './format.js';
-import { badge, empty, meter, moment, panel, podLink, table, tableSection } from './parts.js';
+import { html, nothing } from 'lit-html';
+import type {
+  ClassRuleView,
+  ClassView,
+  PolicyView,
+  QuotaResourceView,
+  QuotaShareView,
+  QuotaView,
+  ReservationView,
+} from '#dashboard/views/view.ts';
+import type { Context, Page, Shown } from './context.ts';
+import { percent } from './format.ts';
+import { badge, type Column, empty, meter, moment, panel, podLink, type Row, table, tableSection } from './parts.ts';
 
-export function prioritiesPage() {
+export function prioritiesPage(): Page {
   return { title: 'Priorities and quotas', render: prioritiesView };
 }
 
-function prioritiesView({ classes, quotas, policies, now }) {
+function prioritiesView({ classes, quotas, policies, now }: Context): Shown {
   return html`<div class="stack">
     ${quotaPanel(quotas)} ${quotas.map((quota) => holdersPanel(quota, now))} ${policyPanel(policies)}
     ${classPanel(classes)}
   </div>`;
 }
 
-function quotaPanel(quotas) {
+function quotaPanel(quotas: readonly QuotaView[]): Shown {
   const title = 'Quotas by priority';
   return panel(title, quotas.length === 0 ? empty('No quota counts a priority class.') : quotaTable(quotas));
 }
 
 /** One row per resource of these quotas. */
-export function quotaTable(quotas) {
-  const columns = [
+export function quotaTable(quotas: readonly QuotaView[]): Shown {
+  const columns: readonly Column[] = [
     ['', 'Quota'],
     ['', 'Counts'],
     ['', 'Resource'],
@@ -30,7 +40,7 @@ export function quotaTable(quotas) {
     ['wide', 'Share'],
   ];
   const rows = quotas.flatMap((quota) =>
-    quota.resources.map((resource) => [
+    quota.resources.map((resource): Row => [
       ['', quotaName(quota)],
       ['', quota.scope],
       ['pod', resource.name],
@@ -45,10 +55,10 @@ export function quotaTable(quotas) {
 /**
  * The holders of a PriorityQuota: namespaces, pods that are charged but not observed yet, and replicas of the webhook.
  */
-function holdersPanel({ kind, name, shares, reservations, slices }, now) {
+function holdersPanel({ kind, name, shares, reservations, slices }: QuotaView, now: number): Shown {
   if (kind !== 'PriorityQuota' || shares.length + reservations.length + slices.length === 0) return nothing;
-  const amounts = ['', 'Requests'];
-  const tables = [
+  const amounts: Column = ['', 'Requests'];
+  const tables: readonly (readonly [string, readonly Column[], readonly Row[]])[] = [
     ['Namespaces by usage', [['', 'Namespace'], amounts], shares.map(shareRow)],
     ['Reservations', [['', 'Pod'], amounts, ['', 'Since']], reservations.map((each) => reservationRow(each, now))],
     [
@@ -66,14 +76,14 @@ function holdersPanel({ kind, name, shares, reservations, slices }, now) {
   );
 }
 
-function shareRow({ namespace, amounts }) {
+function shareRow({ namespace, amounts }: QuotaShareView): Row {
   return [
     ['', html`<a class="pod" href=${`#/namespaces/${encodeURIComponent(namespace)}`}>${namespace}</a>`],
     ['', amounts],
   ];
 }
 
-function reservationRow({ pod, amounts, admittedAt }, now) {
+function reservationRow({ pod, amounts, admittedAt }: ReservationView, now: number): Row {
   return [
     ['', podLink(pod)],
     ['', amounts],
@@ -81,9 +91,9 @@ function reservationRow({ pod, amounts, admittedAt }, now) {
   ];
 }
 
-function policyPanel(policies) {
+function policyPanel(policies: readonly PolicyView[]): Shown {
   if (policies.length === 0) return nothing;
-  const columns = [
+  const columns: readonly Column[] = [
     ['', 'Policy'],
     ['', 'Namespaces'],
     ['', 'Concerns'],
@@ -91,7 +101,7 @@ function policyPanel(policies) {
     ['', 'Preemption'],
     ['', 'Otherwise'],
   ];
-  const rows = policies.map((policy) => [
+  const rows = policies.map((policy): Row => [
     ['pod', policy.name],
     ['pod', policy.namespaces || 'all'],
     ['', policy.subjects.length === 0 ? 'everyone' : policy.subjects.join(', ')],
@@ -102,7 +112,7 @@ function policyPanel(policies) {
   return panel('Priority policies', table('Priority policies by name', columns, rows));
 }
 
-function classesOf({ allowedClasses, defaultClass, classRules, limits }) {
+function classesOf({ allowedClasses, defaultClass, classRules, limits }: PolicyView): string {
   return [
     allowedClasses === undefined ? 'every class' : allowedClasses.join(', ') || 'none',
     ...classRules.map(ruleText),
@@ -114,12 +124,12 @@ function classesOf({ allowedClasses, defaultClass, classRules, limits }) {
 }
 
 /** As in `batch-low for Job (app in (web))`. */
-function ruleText({ className, ownerKinds, pods }) {
+function ruleText({ className, ownerKinds, pods }: ClassRuleView): string {
   const owners = ownerKinds.length === 0 ? 'pods' : ownerKinds.join(', ');
   return `${className} for ${owners}${pods === '' ? '' : ` (${pods})`}`;
 }
 
-function quotaName({ kind, namespace, name }) {
+function quotaName({ kind, namespace, name }: QuotaView): Shown {
   const full = namespace === '' ? name : `${namespace}/${name}`;
   return html`<div>
     <b class="pod">${full}</b>
@@ -127,21 +137,21 @@ function quotaName({ kind, namespace, name }) {
   </div>`;
 }
 
-function share({ usedRatio, name }) {
+function share({ usedRatio, name }: QuotaResourceView): Shown | undefined {
   if (usedRatio === undefined) return undefined;
   const state = usedRatio >= 1 ? 'state-Hard' : usedRatio >= 0.9 ? 'state-Near' : '';
   return meter(usedRatio, undefined, `${percent(usedRatio)} of ${name} used`, state);
 }
 
-function classPanel(classes) {
+function classPanel(classes: readonly ClassView[]): Shown {
   if (classes.length === 0) return panel('Priority classes', empty('No priority class was read yet.'));
-  const columns = [
+  const columns: readonly Column[] = [
     ['', 'Class'],
     ['number', 'Priority'],
     ['', 'Preemption'],
     ['', 'Description'],
   ];
-  const rows = classes.map(({ name, value, preempts, optedOut, isDefault, description }) => [
+  const rows = classes.map(({ name, value, preempts, optedOut, isDefault, description }): Row => [
     ['', html`<div><b class="pod">${name}</b>${isDefault ? badge('default') : nothing}</div>`],
     ['number', value.toLocaleString('en-GB')],
     [

@@ -1,9 +1,11 @@
 /** Which pods made room for which, why, and where both run now. */
-import { html, nothing } from './library/library.js';
-import { empty, moment, nodeLink, panel, podLink, table } from './parts.js';
+import { html, nothing } from 'lit-html';
+import type { PreemptionView } from '#dashboard/views/view.ts';
+import type { Context, Page, Shown } from './context.ts';
+import { type Column, empty, moment, nodeLink, panel, podLink, type Row, table } from './parts.ts';
 
 const NONE = 'No preemption is recorded. Preemptions appear here if the record of removed pods is on.';
-const COLUMNS = [
+const COLUMNS: readonly Column[] = [
   ['', 'Time'],
   ['', 'Preempted pod'],
   ['', 'Made room for'],
@@ -12,17 +14,17 @@ const COLUMNS = [
   ['', 'Reason'],
 ];
 
-export function preemptionsPage() {
+export function preemptionsPage(): Page {
   return { title: 'Preemptions', render: preemptionsView };
 }
 
-function preemptionsView({ preemptions, now }) {
+function preemptionsView({ preemptions, now }: Context): Shown {
   if (preemptions.length === 0) return html`<div class="stack">${panel('Preemptions', empty(NONE))}</div>`;
   const rows = preemptions.map((each) => rowOf(each, now));
   return html`<div class="stack">${panel('Preemptions', table('Preemptions, newest first', COLUMNS, rows))}</div>`;
 }
 
-function rowOf(preemption, now) {
+function rowOf(preemption: PreemptionView, now: number): Row {
   const { at, victim, priority, className, node, madeRoomFor, preemptorPriority, preemptorClassName, why } = preemption;
   return [
     ['time', moment(at, now)],
@@ -37,7 +39,7 @@ function rowOf(preemption, now) {
   ];
 }
 
-function withPriority(pod, priority, className) {
+function withPriority(pod: string, priority: number, className: string): Shown {
   return html`<div>
     ${podLink(pod)}
     <div class="quiet small">
@@ -46,7 +48,7 @@ function withPriority(pod, priority, className) {
   </div>`;
 }
 
-function outcome({ nominatedNode, placedOn, replacement }) {
+function outcome({ nominatedNode, placedOn, replacement }: PreemptionView): Shown {
   const room = nominatedNode === '' ? nothing : html`<div>room set aside on ${nodeLink(nominatedNode)}</div>`;
   const placed = placedOn === '' ? html`<div>not placed yet</div>` : html`<div>placed on ${nodeLink(placedOn)}</div>`;
   const again = replacement === '' ? nothing : html`<div class="quiet small">replaced by ${replacement}</div>`;

@@ -1,8 +1,10 @@
 /** NodePressurePolicies: the nodes that each applies to, its settings, and nodes whose agent reports something else. */
-import { html, nothing } from './library/library.js';
-import { badge, empty, modeText, nodeLink, panel, tableSection, troubleList } from './parts.js';
+import { html, nothing, type TemplateResult } from 'lit-html';
+import type { NodePolicyView, PolicyThresholdView } from '#dashboard/views/node-policies.ts';
+import type { Context, Page, Shown } from './context.ts';
+import { badge, type Column, empty, modeText, nodeLink, panel, type Row, tableSection, troubleList } from './parts.ts';
 
-const THRESHOLDS = [
+const THRESHOLDS: readonly Column[] = [
   ['', 'Signal'],
   ['', 'Kind'],
   ['number', 'Least'],
@@ -10,27 +12,27 @@ const THRESHOLDS = [
   ['', 'Mode'],
   ['', 'State'],
 ];
-const DIFFERENCES = [
+const DIFFERENCES: readonly Column[] = [
   ['', 'Field'],
   ['', 'Value'],
   ['', 'Default'],
 ];
-const DEVIATIONS = [
+const DEVIATIONS: readonly Column[] = [
   ['', 'Node'],
   ['', 'Reported policy'],
   ['', 'Reported mode'],
 ];
 
-export function nodePoliciesPage() {
+export function nodePoliciesPage(): Page {
   return { title: 'Node pressure policies', render: policiesView };
 }
 
-function policiesView({ nodePolicies }) {
+function policiesView({ nodePolicies }: Context): Shown {
   const none = panel('Node pressure policies', empty('No policy and no node was read yet.'));
   return html`<div class="stack">${nodePolicies.length === 0 ? none : nodePolicies.map(policyPanel)}</div>`;
 }
 
-function policyPanel(policy) {
+function policyPanel(policy: NodePolicyView): TemplateResult {
   const { name, order, nodeSelector, mode, problem, thresholds, differs, conditions, deviating } = policy;
   const title = name === '' ? 'Nodes without a policy' : name;
   const of = name === '' ? 'the defaults' : name;
@@ -60,12 +62,12 @@ function policyPanel(policy) {
   );
 }
 
-function selected(name, nodeSelector) {
+function selected(name: string, nodeSelector: string): Shown {
   if (name === '') return 'Every node that no policy selects.';
   return nodeSelector === '' ? 'Selects every node.' : html`Selects <span class="pod">${nodeSelector}</span>.`;
 }
 
-function governed({ name, governs, nodes }) {
+function governed({ name, governs, nodes }: NodePolicyView): Shown {
   if (governs === 0) return 'It applies to no node: none is selected, or another policy comes first.';
   const more = governs - nodes.length;
   const all = `#/nodes?policy=${encodeURIComponent(name === '' ? 'default' : name)}`;
@@ -74,7 +76,8 @@ function governed({ name, governs, nodes }) {
     ${links}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
-function thresholdRow({ signal, kind, least, gracePeriodSeconds, mode, state, heldBy }) {
+function thresholdRow(threshold: PolicyThresholdView): Row {
+  const { signal, kind, least, gracePeriodSeconds, mode, state, heldBy } = threshold;
   const held =
     heldBy.length === 0 ? state : html`<div>${state} by ${heldBy.map((node) => html`${nodeLink(node)} `)}</div>`;
   return [
@@ -87,7 +90,7 @@ function thresholdRow({ signal, kind, least, gracePeriodSeconds, mode, state, he
   ];
 }
 
-function differenceRow({ field, value, usual }) {
+function differenceRow({ field, value, usual }: NodePolicyView['differs'][number]): Row {
   return [
     ['pod', field],
     ['', value || 'not set'],
@@ -95,7 +98,7 @@ function differenceRow({ field, value, usual }) {
   ];
 }
 
-function deviationRow({ node, policy, mode }) {
+function deviationRow({ node, policy, mode }: NodePolicyView['deviating'][number]): Row {
   return [
     ['', nodeLink(node)],
     ['', policy || undefined],

@@ -1,21 +1,30 @@
 /** Parts that all pages share. Text is always bound as text, so tenant input can never become markup. */
-import { html, nothing, svg } from './library/library.js';
-import { age, dateTime, percent, STATES } from './format.js';
+import { html, nothing, svg, type TemplateResult } from 'lit-html';
+import type { ConditionView } from '#dashboard/views/condition.ts';
+import type { NodeState } from '#dashboard/views/view.ts';
+import type { Shown } from './context.ts';
+import { age, dateTime, percent, STATES } from './format.ts';
+
+/** The class and the title; a list that is sorted has the name of the column, too. */
+export type Column = readonly [className: string, title: string, name?: string];
+/** The class and the content; a dash without content. */
+export type Cell = readonly [className: string, content: Shown | number | readonly Shown[] | undefined];
+export type Row = readonly Cell[];
 
 /** A panel with a heading, as a landmark of that name. */
-export function panel(title, ...children) {
+export function panel(title: string, ...children: readonly (Shown | readonly Shown[])[]): TemplateResult {
   return html`<section class="panel" aria-label=${title}>
     <h2>${title}</h2>
     ${children}
   </section>`;
 }
 
-export function empty(text) {
+export function empty(text: string): TemplateResult {
   return html`<p class="empty">${text}</p>`;
 }
 
-/** A table with a caption for screen readers; columns are `[class, title]`, rows are lists of `[class, content]`. */
-export function table(caption, columns, rows) {
+/** A table with a caption for screen readers. */
+export function table(caption: string, columns: readonly Column[], rows: readonly Row[]): TemplateResult {
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${caption}>
     <table>
       <caption>
@@ -39,14 +48,14 @@ export function table(caption, columns, rows) {
 }
 
 /** A table under a heading, or nothing without rows; the caption is the heading unless one is given. */
-export function tableSection(title, columns, rows, caption = title) {
+export function tableSection(title: string, columns: readonly Column[], rows: readonly Row[], caption = title): Shown {
   if (rows.length === 0) return nothing;
   return html`<h3>${title}</h3>
     ${table(caption, columns, rows)}`;
 }
 
 /** On a narrow screen each cell shows the title of its column. */
-export function tableCells(columns, cells) {
+export function tableCells(columns: readonly Column[], cells: Row): readonly TemplateResult[] {
   return cells.map(
     ([className, content], index) =>
       html`<td class=${className} data-title=${columns[index]?.[1] ?? ''}>${content ?? '–'}</td>`,
@@ -54,15 +63,15 @@ export function tableCells(columns, cells) {
 }
 
 /** Date, time and the reader's time zone, with the age. */
-export function moment(at, now) {
-  if (at === undefined || at === null) return html`<span class="quiet">–</span>`;
+export function moment(at: number | undefined, now: number): TemplateResult {
+  if (at === undefined) return html`<span class="quiet">–</span>`;
   const iso = new Date(at).toISOString();
   return html`<time datetime=${iso} title=${iso}>${dateTime(at)} <span class="quiet">(${age(at, now)})</span></time>`;
 }
 
 /** The used share, and the line that must not be crossed. */
-export function bar(usedRatio, lineRatio, label) {
-  const line = lineRatio === undefined || lineRatio === null ? nothing : mark('mark', lineRatio);
+export function bar(usedRatio: number, lineRatio: number | undefined, label: string): TemplateResult {
+  const line = lineRatio === undefined ? nothing : mark('mark', lineRatio);
   return html`<svg class="bar" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label=${label}>
     <rect class="hull" width="1000" height="10"></rect>
     <rect class="used" width=${usedRatio * 1000} height="10"></rect>
@@ -71,40 +80,40 @@ export function bar(usedRatio, lineRatio, label) {
 }
 
 /** A vertical line across a bar. */
-export function mark(className, ratio) {
+export function mark(className: string, ratio: number): TemplateResult<2> {
   const x = ratio * 1000;
   return svg`<line class=${className} x1=${x} x2=${x} y1="0" y2="10" vector-effect="non-scaling-stroke"></line>`;
 }
 
 /** A bar with its share in figures. */
-export function meter(usedRatio, lineRatio, label, state = '') {
+export function meter(usedRatio: number, lineRatio: number | undefined, label: string, state = ''): TemplateResult {
   return html`<div class="meter ${state}">
     ${bar(usedRatio, lineRatio, label)}<span class="small">${percent(usedRatio)}</span>
   </div>`;
 }
 
-export function badge(text, className = '') {
+export function badge(text: string, className = ''): TemplateResult {
   return html`<span class="badge ${className}">${text}</span>`;
 }
 
 /** The mode of a policy, a threshold or an agent. */
-export function modeText(mode) {
+export function modeText(mode: string): string {
   return mode === 'Enforce' ? 'Enforce' : 'Dry run';
 }
 
-export function stateText(state) {
+export function stateText(state: NodeState): TemplateResult {
   const { label, mark: sign } = STATES[state];
   return html`<span class="state"><span class="mark-text" aria-hidden="true">${sign}</span> ${label}</span>`;
 }
 
-export function nodeLink(name) {
+export function nodeLink(name: string): TemplateResult {
   return html`<a href=${`#/nodes/${encodeURIComponent(name)}`}>${name}</a>`;
 }
 
 /** For `namespace/pod`: a link to the namespace, and the pod. */
-export function podLink(name) {
+export function podLink(name: string): Shown {
   if (name === '') return html`<span class="quiet">a pod of another namespace</span>`;
-  const [namespace, ...rest] = name.split('/');
+  const [namespace = '', ...rest] = name.split('/');
   if (rest.length === 0) return name;
   return html`<span class="pod"
     ><a href=${`#/namespaces/${encodeURIComponent(namespace)}`}>${namespace}</a>/${rest.join('/')}</span
@@ -112,7 +121,7 @@ export function podLink(name) {
 }
 
 /** Conditions that report a problem, as a list. */
-export function troubleList(conditions) {
+export function troubleList(conditions: readonly ConditionView[]): Shown {
   const wrong = conditions.filter(({ isTrouble }) => isTrouble);
   if (wrong.length === 0) return nothing;
   return html`<ul class="troubles">
@@ -121,18 +130,36 @@ export function troubleList(conditions) {
 }
 
 /** A labelled filter field; `change` gets its value. */
-export function field(label, value, change) {
+export function field(label: string, value: string, change: (value: string) => void): TemplateResult {
   return html`<label class="field"
     ><span>${label}</span
-    ><input type="search" autocomplete="off" .value=${value} @input=${(event) => change(event.target.value)}
+    ><input
+      type="search"
+      autocomplete="off"
+      .value=${value}
+      @input=${(event: Event) => change((event.target as HTMLInputElement).value)}
   /></label>`;
 }
 
-/** A labelled choice; `options` are `[value, text]`. */
-export function choice(label, value, options, change) {
+/** What a field of a submitted form holds. */
+export function written({ target }: SubmitEvent, name: string): string {
+  const value = new FormData(target as HTMLFormElement).get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+/** The value and the text. */
+export type Option = readonly [value: string, text: string];
+
+/** A labelled choice. */
+export function choice(
+  label: string,
+  value: string,
+  options: readonly Option[],
+  change: (value: string) => void,
+): TemplateResult {
   return html`<label class="field"
     ><span>${label}</span
-    ><select @change=${(event) => change(event.target.value)}>
+    ><select @change=${(event: Event) => change((event.target as HTMLSelectElement).value)}>
       ${options.map(([name, text]) => html`<option value=${name} ?selected=${name === value}>${text}</option>`)}
     </select></label
   >`;

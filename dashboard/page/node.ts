@@ -1,20 +1,38 @@
 /** One node: signals against their thresholds over time, the pods that would be evicted and why, and its timeline. */
-import { html, nothing, ref } from './library/library.js';
-import { chartLabel, createChart } from './chart.js';
-import { age, percent, STATES } from './format.js';
-import { createReadings } from './readings.js';
-import { badge, bar, choice, empty, modeText, moment, panel, podLink, stateText, table, troubleList } from './parts.js';
-import { entryList } from './timeline.js';
+import { html, nothing, type TemplateResult } from 'lit-html';
+import { ref } from 'lit-html/directives/ref.js';
+import type { EvictionView, NodeState, NodeView, SignalView, TimelineKind } from '#dashboard/views/view.ts';
+import { type Chart, chartLabel, createChart, type Figures } from './chart.ts';
+import type { Context, Page, PageOptions, Shown } from './context.ts';
+import { age, percent, STATES } from './format.ts';
+import { createReadings, type Readings } from './readings.ts';
+import {
+  badge,
+  bar,
+  choice,
+  type Column,
+  empty,
+  modeText,
+  moment,
+  type Option,
+  panel,
+  podLink,
+  type Row,
+  stateText,
+  table,
+  troubleList,
+} from './parts.ts';
+import { entryList } from './timeline.ts';
 
-const SPANS = [
+const SPANS: readonly Option[] = [
   ['', 'All data'],
   ['7d', 'The last week'],
   ['1d', 'The last day'],
   ['1h', 'The last hour'],
 ];
-const SPAN_MS = { '7d': 604_800_000, '1d': 86_400_000, '1h': 3_600_000 };
+const SPAN_MS: Readonly<Record<string, number>> = { '7d': 604_800_000, '1d': 86_400_000, '1h': 3_600_000 };
 /** The removals marked in charts. */
-const REMOVALS = [
+const REMOVALS: readonly TimelineKind[] = [
   'eviction',
   'preemption',
   'oom',
@@ -27,16 +45,18 @@ const REMOVALS = [
   'removal',
 ];
 
-export function nodePage({ name, redraw }) {
+export function nodePage({ name, redraw }: PageOptions): Page {
   const readings = createReadings();
-  const charts = new Map();
-  let [node, cursor, figures] = [undefined, '', new Map()];
-  const onCursor = (text) => {
+  const charts = new Map<string, Chart>();
+  let node: NodeView | null | undefined;
+  let cursor = '';
+  let figures: ReadonlyMap<string, Figures> = new Map();
+  const onCursor = (text: string): void => {
     if (text === cursor) return;
     cursor = text;
     redraw();
   };
-  const chartOf = (signal) => {
+  const chartOf = (signal: string): Chart => {
     const known = charts.get(signal) ?? createChart(onCursor);
     charts.set(signal, known);
     return known;
@@ -61,8 +81,12 @@ export function nodePage({ name, redraw }) {
 }
 
 /** Chart data by signal, for signals with a threshold and a history. */
-function figuresOf(node, readings, { now, params, nodeTimeline }) {
-  const from = now - (SPAN_MS[params.get('span')] ?? Infinity);
+function figuresOf(
+  node: NodeView,
+  readings: Readings,
+  { now, params, nodeTimeline }: Context,
+): ReadonlyMap<string, Figures> {
+  const from = now - (SPAN_MS[params.get('span') ?? ''] ?? Infinity);
   const gone = nodeTimeline.filter(({ kind, isDryRun }) => REMOVALS.includes(kind) && !isDryRun).map(({ at }) => at);
   const watched = node.readings.filter(({ name, threshold }) => threshold !== undefined && readings.has(name));
   return new Map(
@@ -74,7 +98,7 @@ function figuresOf(node, readings, { now, params, nodeTimeline }) {
   );
 }
 
-function missing(name) {
+function missing(name: string): Shown {
   return html`<div class="stack">
     ${back()}
     <h1>${name}</h1>
@@ -82,7 +106,13 @@ function missing(name) {
   </div>`;
 }
 
-function nodeView(node, context) {
+interface NodeContext extends Context {
+  readonly figures: ReadonlyMap<string, Figures>;
+  readonly chartOf: (signal: string) => Chart;
+  readonly cursor: string;
+}
+
+function nodeView(node: NodeView, context: NodeContext): Shown {
   return html`<div class="stack">
     ${back()} ${headline(node, context.now)}
     ${
@@ -94,25 +124,25 @@ function nodeView(node, context) {
   </div>`;
 }
 
-function noAgent() {
+function noAgent(): Shown {
   const text =
     'No agent has reported from this node: its memory is unknown, and Plimsoll evicts no pod here. Check that a pod of the DaemonSet plimsoll-agent runs on it.';
   return panel('Signals', empty(text));
 }
 
-function details(node, context) {
+function details(node: NodeView, context: NodeContext): Shown {
   return html`${signals(node, context)} ${candidates(node)} ${evictions(node, context.now)}
   ${panel('What happened on this node', entryList(context.nodeTimeline, context.now))} ${avoided(node, context.now)}`;
 }
 
-function back() {
+function back(): Shown {
   return html`<p class="back"><a href="#/nodes">← All nodes</a></p>`;
 }
 
-function headline(node, now) {
+function headline(node: NodeView, now: number): Shown {
   const facts = [
     node.state === 'NoAgent' ? '' : node.policy === '' ? 'default policy' : `policy ${node.policy}`,
-    node.agent && `agent ${node.agent}`,
+    node.agent === '' ? '' : `agent ${node.agent}`,
   ].filter(Boolean);
   const seen =
     node.state === 'Unknown'
@@ -132,9 +162,9 @@ function headline(node, now) {
 }
 
 /** Signals with a threshold as charts, then the others. */
-function signals(node, context) {
+function signals(node: NodeView, context: NodeContext): Shown {
   if (node.readings.length === 0) return panel('Signals', empty('No signal is measured yet.'));
-  const grid = (isWatched) => {
+  const grid = (isWatched: boolean): Shown => {
     const readings = node.readings.filter(({ threshold }) => (threshold !== undefined) === isWatched);
     return readings.length === 0
       ? nothing
@@ -152,19 +182,23 @@ function signals(node, context) {
   );
 }
 
-function signalBlock(signal, { figures, chartOf }) {
+function signalBlock(signal: SignalView, { figures, chartOf }: NodeContext): TemplateResult {
   const isMet = signal.threshold !== undefined && signal.state !== 'Far';
   return html`<div class="signal state-${signal.state}">
     <div class="signal-head">
       <h3>${signal.name}</h3>
-      <span class="state-text state-${signal.state}">${isMet ? STATES[signal.state]?.label : nothing}</span>
+      <span class="state-text state-${signal.state}">${isMet ? STATES[signal.state as NodeState].label : nothing}</span>
     </div>
     <p class="small">${amounts(signal)}</p>
     ${figure(signal, figures.get(signal.name), chartOf)}
   </div>`;
 }
 
-function figure({ name, usedRatio, lineRatio }, shown, chartOf) {
+function figure(
+  { name, usedRatio, lineRatio }: SignalView,
+  shown: Figures | undefined,
+  chartOf: NodeContext['chartOf'],
+): Shown {
   if (shown !== undefined) {
     const { mount } = chartOf(name);
     return html`<div class="chart" role="img" aria-label=${chartLabel(name, shown)} ${ref(mount)}></div>`;
@@ -174,17 +208,17 @@ function figure({ name, usedRatio, lineRatio }, shown, chartOf) {
   return bar(usedRatio, lineRatio, `${name}: ${percent(usedRatio)} used now${line}`);
 }
 
-function amounts({ available, capacity, threshold, usedRatio, reclaimable }) {
+function amounts({ available, capacity, threshold, usedRatio, reclaimable }: SignalView): string {
   const used = usedRatio === undefined ? '' : `${percent(usedRatio)} used · `;
   const line = threshold === undefined ? 'no threshold' : `threshold ${threshold}`;
   const more = reclaimable === undefined ? '' : ` · ${reclaimable} can be reclaimed`;
   return `${used}${available} of ${capacity} available · ${line}${more}`;
 }
 
-function candidates({ candidates: next }) {
+function candidates({ candidates: next }: NodeView): Shown {
   const title = 'Next to be evicted';
   if (next.length === 0) return panel(title, empty('No pod of this node may be evicted.'));
-  const columns = [
+  const columns: readonly Column[] = [
     ['number', '#'],
     ['', 'Pod'],
     ['number', 'Priority'],
@@ -192,7 +226,7 @@ function candidates({ candidates: next }) {
     ['number', 'Request'],
     ['', 'Reason'],
   ];
-  const rows = next.map((pod) => [
+  const rows = next.map((pod): Row => [
     ['number', pod.rank],
     ['', podLink(pod.pod)],
     ['number', pod.priority],
@@ -203,16 +237,16 @@ function candidates({ candidates: next }) {
   return panel(title, table('Pods in the order in which they would be evicted', columns, rows));
 }
 
-function evictions({ evictions: all }, now) {
+function evictions({ evictions: all }: NodeView, now: number): Shown {
   if (all.length === 0) return panel('Evictions', empty('No eviction yet.'));
-  const columns = [
+  const columns: readonly Column[] = [
     ['', 'Time'],
     ['', 'Pod'],
     ['', 'Signal'],
     ['', 'Outcome'],
     ['', 'Reason'],
   ];
-  const rows = all.map((eviction) => [
+  const rows = all.map((eviction): Row => [
     ['time', moment(eviction.requestedAt, now)],
     ['', podLink(eviction.pod)],
     ['', `${eviction.signal} ${eviction.stage}`],
@@ -222,20 +256,20 @@ function evictions({ evictions: all }, now) {
   return panel('Evictions', table('Evictions of this node, newest first', columns, rows));
 }
 
-function outcomeOf({ outcome, mode, endedAt }, now) {
+function outcomeOf({ outcome, mode, endedAt }: EvictionView, now: number): Shown {
   if (mode === 'DryRun') return 'dry run';
   return endedAt === undefined ? outcome : html`${outcome}, ended ${moment(endedAt, now)}`;
 }
 
-function avoided({ avoided: entries }, now) {
+function avoided({ avoided: entries }: NodeView, now: number): Shown {
   if (entries.length === 0) return nothing;
-  const columns = [
+  const columns: readonly Column[] = [
     ['', 'Owner'],
     ['', 'Until'],
     ['', 'Kind'],
     ['', 'Cause'],
   ];
-  const rows = entries.map(({ owner, until, isHard, cause }) => [
+  const rows = entries.map(({ owner, until, isHard, cause }): Row => [
     ['', podLink(owner)],
     ['time', moment(until, now)],
     ['', isHard ? 'forbidden' : 'last choice'],

@@ -1,11 +1,12 @@
 /** Shown instead of data if the server requires sign-in. */
-import { html } from './library/library.js';
+import { html, type TemplateResult } from 'lit-html';
+import { written } from './parts.ts';
 
 /** `enter` is called with the token. */
-export function signIn(status, message, enter) {
-  const submit = (event) => {
+export function signIn(status: number, message: string, enter: (token: string) => void): TemplateResult {
+  const submit = (event: SubmitEvent): void => {
     event.preventDefault();
-    enter(event.target.elements.token.value.trim());
+    enter(written(event, 'token'));
   };
   return html`<section class="panel narrow">
     <h1>${status === 401 ? 'Sign in' : 'Access denied'}</h1>

@@ -1,13 +1,19 @@
 /** All nodes at a glance, one row each: nodes in Enforce mode with the least headroom come first. */
-import { html, nothing, ref, repeat } from './library/library.js';
-import { SHORTAGES } from './library/signals.js';
-import { age, percent, podName, STATES } from './format.js';
-import { DEFAULT_SORT, orderOf, selectedNodes } from './node-filters.js';
-import { badge, choice, empty, field, meter, panel, stateText, tableCells } from './parts.js';
-import { virtualRows } from './virtual-rows.js';
+import { html, nothing } from 'lit-html';
+import { ref } from 'lit-html/directives/ref.js';
+import { repeat } from 'lit-html/directives/repeat.js';
+import { FAMILIES } from '#shared/domain/nodes/plan-node-changes.ts';
+import type { NodeSummary } from '#dashboard/views/view.ts';
+import type { Context, Page, PageOptions, SetParams, Shown } from './context.ts';
+import { age, percent, podName, STATES } from './format.ts';
+import { DEFAULT_SORT, orderOf, selectedNodes, type SortColumn } from './node-filters.ts';
+import { badge, choice, empty, field, meter, type Option, panel, stateText, tableCells } from './parts.ts';
+import { type VirtualRows, virtualRows } from './virtual-rows.ts';
 
-/** `[class, title, name in the address]`. */
-const COLUMNS = [
+/** Its name in the address comes last. */
+type SortableColumn = readonly [className: string, title: string, name: SortColumn];
+
+const COLUMNS: readonly SortableColumn[] = [
   ['', 'Node', 'name'],
   ['', 'State', 'state'],
   ['wide', 'Memory', 'memory'],
@@ -17,13 +23,15 @@ const COLUMNS = [
 ];
 /** Height of a row with one line. */
 const ROW_HEIGHT = 41;
-const MODES = [
+/** Types that report a shortage, which the signals already show. */
+const SHORTAGES: readonly string[] = FAMILIES;
+const MODES: readonly Option[] = [
   ['', 'Any mode'],
   ['Enforce', 'Enforce'],
   ['DryRun', 'Dry run'],
 ];
 
-export function nodesPage({ redraw }) {
+export function nodesPage({ redraw }: PageOptions): Page {
   const rows = virtualRows(redraw, ROW_HEIGHT);
   return {
     title: 'Nodes',
@@ -33,7 +41,7 @@ export function nodesPage({ redraw }) {
   };
 }
 
-function nodesView({ nodes, params, setParams, now }, rows) {
+function nodesView({ nodes, params, setParams, now }: Context, rows: VirtualRows): Shown {
   const shown = selectedNodes(nodes, params);
   const list =
     shown.length === 0
@@ -45,14 +53,14 @@ function nodesView({ nodes, params, setParams, now }, rows) {
   </div>`;
 }
 
-function filters(params, setParams) {
-  const of = (name) => params.get(name) ?? '';
-  const set = (name) => (value) => setParams({ [name]: value });
+function filters(params: URLSearchParams, setParams: SetParams): Shown {
+  const of = (name: string): string => params.get(name) ?? '';
+  const set = (name: string) => (value: string) => setParams({ [name]: value });
   return html`<form
     class="filters"
     role="search"
     aria-label="Filter nodes"
-    @submit=${(event) => event.preventDefault()}
+    @submit=${(event: Event) => event.preventDefault()}
   >
     ${field('Text', of('text'), set('text'))} ${choice('Mode', of('mode'), MODES, set('mode'))}
     ${field('Policy', of('policy'), set('policy'))} ${field('Pod', of('pod'), set('pod'))}
@@ -60,20 +68,20 @@ function filters(params, setParams) {
   </form>`;
 }
 
-function count(shown, all) {
+function count(shown: number, all: number): Shown {
   return html`<p class="quiet small" role="status">${shown === all ? `${all} nodes` : `${shown} of ${all} nodes`}</p>`;
 }
 
 /** The number of nodes in each state; a click shows only these nodes. */
-function tiles(nodes, params, setParams) {
+function tiles(nodes: Context['nodes'], params: URLSearchParams, setParams: SetParams): Shown {
   const chosen = new Set((params.get('state') ?? '').split(',').filter(Boolean));
-  const counts = new Map();
+  const counts = new Map<string, number>();
   let evicting = 0;
   for (const node of nodes.values()) {
     counts.set(node.state, (counts.get(node.state) ?? 0) + 1);
     evicting += node.evicting;
   }
-  const toggle = (state) => () => {
+  const toggle = (state: string) => () => {
     const next = chosen.has(state) ? [...chosen].filter((each) => each !== state) : [...chosen, state];
     setParams({ state: next.join(',') });
   };
@@ -91,7 +99,14 @@ function tiles(nodes, params, setParams) {
   </ul>`;
 }
 
-function tile({ className, count: number, label, isOn }, click) {
+interface Tile {
+  readonly className: string;
+  readonly count: number;
+  readonly label: string;
+  readonly isOn: boolean;
+}
+
+function tile({ className, count: number, label, isOn }: Tile, click: () => void): Shown {
   return html`<li>
     <button type="button" class="tile ${number === 0 ? 'quiet' : className}" aria-pressed=${isOn} @click=${click}>
       <b>${number}</b><span>${label}</span>
@@ -99,9 +114,16 @@ function tile({ className, count: number, label, isOn }, click) {
   </li>`;
 }
 
-function nodeTable(shown, { rows, params, setParams, now }) {
+interface TableContext extends Pick<Context, 'params' | 'setParams' | 'now'> {
+  readonly rows: VirtualRows;
+}
+
+function nodeTable(shown: readonly NodeSummary[], { rows, params, setParams, now }: TableContext): Shown {
   const { indexes, before, after } = rows.visible(shown.map(({ name }) => name));
-  const visible = indexes.filter((index) => index < shown.length);
+  const visible = indexes.flatMap((index) => {
+    const node = shown[index];
+    return node === undefined ? [] : [{ node, index }];
+  });
   return html`<div class="scroll tall" tabindex="0" role="region" aria-label="List of nodes" ${ref(rows.scrollIn)}>
     <table class="nodes" aria-rowcount=${shown.length + 1}>
       <caption>
@@ -116,8 +138,8 @@ function nodeTable(shown, { rows, params, setParams, now }) {
         ${space(before)}
         ${repeat(
           visible,
-          (index) => shown[index].name,
-          (index) => nodeRow(shown[index], { index, now, measure: rows.measure }),
+          ({ node }) => node.name,
+          ({ node, index }) => nodeRow(node, { index, now, measure: rows.measure }),
         )}
         ${space(after)}
       </tbody>
@@ -125,7 +147,7 @@ function nodeTable(shown, { rows, params, setParams, now }) {
   </div>`;
 }
 
-function space(height) {
+function space(height: number): Shown {
   return height <= 0
     ? nothing
     : html`<tr class="space" aria-hidden="true">
@@ -133,7 +155,11 @@ function space(height) {
       </tr>`;
 }
 
-function sortable([className, title, name], { column, isReversed }, setParams) {
+function sortable(
+  [className, title, name]: SortableColumn,
+  { column, isReversed }: ReturnType<typeof orderOf>,
+  setParams: SetParams,
+): Shown {
   const isHere = column === name;
   const sort = isHere ? (isReversed ? 'descending' : 'ascending') : nothing;
   const arrow = isHere ? (isReversed ? '▼' : '▲') : '';
@@ -144,7 +170,13 @@ function sortable([className, title, name], { column, isReversed }, setParams) {
   </th>`;
 }
 
-function nodeRow(node, { index, now, measure }) {
+interface RowContext {
+  readonly index: number;
+  readonly now: number;
+  readonly measure: VirtualRows['measure'];
+}
+
+function nodeRow(node: NodeSummary, { index, now, measure }: RowContext): Shown {
   const name = html`<div class="node-name">
     <a href=${`#/nodes/${encodeURIComponent(node.name)}`}>${node.name}</a>
     ${node.mode === 'DryRun' ? badge('dry run') : nothing}
@@ -163,14 +195,13 @@ function nodeRow(node, { index, now, measure }) {
   </tr>`;
 }
 
-function stateOf(node) {
-  // The signals of a shortage already show it.
+function stateOf(node: NodeSummary): Shown {
   const details = [...node.signals, ...node.troubles.filter((type) => !SHORTAGES.includes(type))];
   const more = details.length === 0 ? nothing : html`<div class="quiet small">${details.join(', ')}</div>`;
   return html`<div>${stateText(node.state)}${more}</div>`;
 }
 
-function memoryOf({ usedRatio, lineRatio }) {
+function memoryOf({ usedRatio, lineRatio }: NodeSummary): Shown | undefined {
   if (usedRatio === undefined) return undefined;
   const line = lineRatio === undefined ? '' : `, the threshold is at ${percent(lineRatio)}`;
   return meter(usedRatio, lineRatio, `${percent(usedRatio)} used${line}`);
