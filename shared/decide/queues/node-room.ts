@@ -17,7 +17,7 @@ import type { QueuedPods } from './queued-pods.ts';
 /*
  * What the nodes have for queues, and what pods take there. No pod is believed further than its node goes: what pods
  * outside of queues request on a node takes at most what the node has beside the pods that were let in, and a pod on no
- * known node takes nothing.
+ * known node takes nothing, nor does one that its kubelet has not taken in and that does not fit there.
  */
 
 export interface NodeRoomInput {
@@ -144,9 +144,7 @@ class Reading {
    * seen: it counts as before it was bound, or its queue would pass its maximum.
    */
   releaseOrphan(pod: Pod): void {
-    const { phase, startTime } = pod.status;
-    const isNew = phase === 'Pending' && startTime === undefined;
-    if (!isNew || !isLetIn(this.#input.pods.get(pod.uid))) this.release(pod, NODE_GONE);
+    if (isStarted(pod) || !isLetIn(this.#input.pods.get(pod.uid))) this.release(pod, NODE_GONE);
   }
 
   addNode(entry: NodeEntry): void {
@@ -222,9 +220,9 @@ class Reading {
       addAmounts(held, queued.requests);
       subtractAmounts(left, queued.requests);
     }
-    for (const pod of others) {
+    for (const pod of startedFirst(others)) {
       const requests = this.#input.pods.amountsOf(pod);
-      const taken = within(requests, left);
+      const taken = takenBy(pod, requests, left);
       subtractAmounts(left, taken);
       if (!this.#isCharged(pod)) subtractDownToZero(room, taken, 1);
       else addAmounts(held, taken);
@@ -255,6 +253,21 @@ function isLetIn(pod: QueuedPod | undefined): pod is QueuedPod & { readonly admi
 
 function isOverClaimed({ allocatable: has, occupancy: { requested } }: NodeEntry): boolean {
   return requested.some((amount, column) => amount > (has[column] ?? 0));
+}
+
+/** What a kubelet has taken in is there; the others share what these leave. */
+function startedFirst(pods: readonly Pod[]): readonly Pod[] {
+  return [...pods.filter(isStarted), ...pods.filter((pod) => !isStarted(pod))];
+}
+
+function isStarted({ status }: Pod): boolean {
+  return status.startTime !== undefined || status.phase !== 'Pending';
+}
+
+/** A pod that its kubelet has not taken in and that does not fit is about to be rejected: any tenant can name a node. */
+function takenBy(pod: Pod, requests: QueueAmounts, left: QueueAmounts): QueueAmounts {
+  const taken = within(requests, left);
+  return taken === requests || isStarted(pod) ? taken : NO_QUEUE_AMOUNTS;
 }
 
 /** The same object if all of it is there. */

@@ -51,6 +51,17 @@ describe('what pods outside of queues take', () => {
     expect([cpu(made.plan()), used(made.plan())]).toEqual([6_000, 6_000]);
   });
 
+  test('nothing that its kubelet has not taken in and will reject, on whatever node a tenant names', () => {
+    const made = world({ 'node-0': 8, 'node-1': 8 });
+    for (const node of ['node-0', 'node-1']) made.see({ name: node, namespace: 'elsewhere', node, cpu: 1_000 });
+    expect(cpu(made.plan())).toBe(16_000);
+    made.see({ name: 'fits', namespace: 'elsewhere', node: 'node-0', cpu: 7 });
+    made.see({ name: 'too', namespace: 'elsewhere', node: 'node-0', cpu: 2 });
+    expect(cpu(made.plan())).toBe(9_000);
+    made.see({ name: 'too', namespace: 'elsewhere', node: 'node-0', cpu: 2, startedAt: 1 });
+    expect(cpu(made.plan())).toBe(14_000);
+  });
+
   test('nothing of a node that left', () => {
     const made = world({ 'node-0': 8, 'node-1': 8 });
     made.see({ name: 'other', ...OUTSIDE, node: 'node-1', cpu: 8 });
