@@ -56,7 +56,7 @@ function queueHelp(program: string): string {
 Answers as the leader of the queues would decide, by the same code: what each
 queue deserves and uses, which waiting pods would be let in, and for every
 other pod why it waits, and which pods would make room for it or why none
-would, as with --queues-reclaim=Enforce. Nothing is changed. Only pods of namespaces
+would where the queue root says spec.reclaim.mode: Enforce. Nothing is changed. Only pods of namespaces
 with the label plimsoll.dev/queues=managed wait in queues; pods that were on
 nodes before that make no room.
 
@@ -145,9 +145,10 @@ function budgetsOption(): Option {
 }
 
 function reclaimByOption(): Option {
-  return new Option('--reclaim-by <floor>', 'the setting of the leader')
-    .choices(['Guarantees', 'Shares'])
-    .default('Guarantees');
+  return new Option('--reclaim-by <floor>', 'instead of spec.reclaim.by of the queue root').choices([
+    'Guarantees',
+    'Shares',
+  ]);
 }
 
 function findMistake({ pod, podFile, filename }: PreemptCommandOptions): string | undefined {

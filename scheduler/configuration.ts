@@ -5,7 +5,6 @@ import { disruptionsSchema } from './disruptions/record-disruptions.ts';
 import { nodesSchema } from './nodes/nodes-configuration.ts';
 import { reschedulingSchema } from './rescheduling/run-rescheduler.ts';
 import { loopsSchema } from './preemptions/preemption-loops.ts';
-import { queuesSchema } from './queues/queues-configuration.ts';
 import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 
 const port = z.number().int().min(0).max(65_535);
@@ -119,17 +118,28 @@ export const schedulerSchema = z.strictObject({
   preemptionLoops: loopsSchema,
   nodes: nodesSchema,
   disruptions: disruptionsSchema,
-  queues: queuesSchema,
+  queues: z
+    .strictObject({
+      passes: z
+        .enum(['Off', 'On'])
+        .default('Off')
+        .describe(
+          'On lets pods of managed namespaces in when their queue has room, on one replica; reads all pods, also without the extender',
+        ),
+    })
+    .prefault({}),
   rescheduling: reschedulingSchema,
 });
 
-/** Keys of earlier versions, which are refused with the key to use instead. */
+/** Keys of earlier versions, which are refused with the key or the field to use instead. */
 export const RENAMED: Renamed = {
   queues: 'queues.passes',
-  reclaim: 'queues.reclaim',
-  reclaimBy: 'queues.reclaimBy',
-  reclaimOveruse: 'queues.reclaimOveruse',
-  queueReplacements: 'queues.replacements',
+  ...movedTo('Queue root', {
+    'spec.reclaim.mode': ['queues.reclaim', 'reclaim'],
+    'spec.reclaim.by': ['queues.reclaimBy', 'reclaimBy'],
+    'spec.reclaim.overuse': ['queues.reclaimOveruse', 'reclaimOveruse'],
+    'spec.reclaim.replacements': ['queues.replacements', 'queueReplacements'],
+  }),
   queueLease: 'leaderElection',
   'queueLease.name': 'leaderElection.name',
   'queueLease.namespace': 'leaderElection.namespace',
@@ -140,6 +150,11 @@ export const RENAMED: Renamed = {
     ]),
   ),
 };
+
+function movedTo(of: string, fields: Readonly<Record<string, readonly string[]>>): Renamed {
+  const keys = Object.entries(fields).flatMap(([field, former]) => former.map((key) => [key, { field, of }] as const));
+  return Object.fromEntries(keys);
+}
 
 export type SchedulerConfiguration = z.output<typeof schedulerSchema>;
 

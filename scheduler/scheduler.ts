@@ -73,7 +73,7 @@ function leadParts(configuration: SchedulerConfiguration, context: SchedulerCont
 }
 
 function controllerParts(
-  { nodes, disruptions, queues, preemptionLoops, rescheduling, ...process }: SchedulerConfiguration,
+  { nodes, disruptions, preemptionLoops, rescheduling, ...process }: SchedulerConfiguration,
   context: SchedulerContext,
   { view, loops, removals, queued, queues: stored, ownerDisruptedAt }: ClusterCopy,
 ): readonly ControllerPart[] {
@@ -83,9 +83,7 @@ function controllerParts(
     disruptions.record === 'On'
       ? disruptionRecorder({ ...context, ...view, positionNamespace, removals, configuration: disruptions })
       : [],
-    queued
-      ? queueLeader({ ...context, view, pods: queued, queues: stored, ownerDisruptedAt, configuration: queues })
-      : [],
+    queued ? queueLeader({ ...context, view, pods: queued, queues: stored, ownerDisruptedAt }) : [],
     process.extender === 'On' && preemptionLoops.mode !== 'Off'
       ? loopRecorder({ ...context, loops, recorded: view.recordedLoops })
       : [],

@@ -1,5 +1,6 @@
 import {
   declaredCapacity,
+  declaredReclaim,
   decodeQueue,
   queueDirectory,
   queueFromTemplate,
@@ -17,7 +18,7 @@ import { ANNOTATION_ADMITTED, QUEUE_GATE } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { apiVersionOf, QUEUES } from '#shared/kube/resource.ts';
-import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
+import type { ReclaimSettings } from '#shared/domain/queue/reclaim-settings.ts';
 import { type QueuePassInput, planPass, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import type { RoomInput } from '#shared/decide/queues/room-state.ts';
@@ -38,10 +39,10 @@ export interface QueueScene {
 }
 
 /**
- * Plans as the leader does with `--queues-reclaim=Enforce`, after it has created queues from templates. Throws an InputError
- * for an invalid object.
+ * Plans as the leader does where the queue root says `reclaim.mode: Enforce`, after it has created queues from templates.
+ * Throws an InputError for an invalid object.
  */
-export function queueScene(read: ClusterManifests, reclaimBy: ReclaimBy = 'Guarantees'): QueueScene {
+export function queueScene(read: ClusterManifests, by?: ReclaimSettings['by']): QueueScene {
   const model = clusterModel(read);
   const snapshot = snapshotOf(model);
   const pods = new QueuedPods({ now: () => read.now });
@@ -51,6 +52,7 @@ export function queueScene(read: ClusterManifests, reclaimBy: ReclaimBy = 'Guara
     .map((each) => decodeManifest(each, decodeQueue));
   const { now } = read;
   const promises = new UnplacedPods({ checksPerPass: MAX_CHECKS });
+  const reclaimBy = by ?? declaredReclaim(objects).by;
   const settings = { pods, snapshot, now, reclaimBy, promises, isReclaiming: true };
   const plan = planWith(objects, { ...settings, replacements: 'First' });
   const nothing = { isLeaving: () => false, isRefused: () => false, promises: [] };

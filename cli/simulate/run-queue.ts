@@ -5,13 +5,13 @@ import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
-import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
+import type { ReclaimSettings } from '#shared/domain/queue/reclaim-settings.ts';
 import { queueScene } from './queue-scene.ts';
 import { printQueues, queueView } from './queue-view.ts';
 
 export interface QueueOptions extends ClusterOptions {
   readonly output: OutputFormat;
-  readonly reclaimBy: ReclaimBy;
+  readonly reclaimBy?: ReclaimSettings['by'];
 }
 
 const EXIT_SOME_WAIT = 1;

@@ -17,6 +17,8 @@ export interface EvictionPorts extends Pick<ClientContext, 'client' | 'clock' | 
   readonly events: Pick<EventRecorder, 'record'>;
   readonly metrics: Pick<QueueMetrics, 'reclaimEvictions'>;
   readonly term: Pick<LeaseTerm, 'isHeld'>;
+  /** No pod is evicted any more once an operator has said so. */
+  readonly isEnforcing: () => boolean;
   /** Aborts when this replica no longer leads. */
   readonly leading: AbortSignal;
 }
@@ -123,8 +125,8 @@ export class QueueEvictions {
   }
 
   async #evict(victim: RunningPod, order: EvictionBatch): Promise<Fate> {
-    const { term, leading: signal } = this.#ports;
-    if (!term.isHeld() || signal.aborted) return 'stays';
+    const { term, isEnforcing, leading: signal } = this.#ports;
+    if (!term.isHeld() || !isEnforcing() || signal.aborted) return 'stays';
     const decision = decisionId(order, victim);
     const outcome = await this.#request(victim, order.because, decision);
     const fate = FATES[outcome.kind] ?? 'stays';

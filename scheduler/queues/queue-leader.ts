@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { declaredCapacity, queueDirectory } from '#shared/api/queue.ts';
+import { declaredCapacity, declaredReclaim, queueDirectory } from '#shared/api/queue.ts';
 import { QUEUE_LEADER, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
@@ -11,12 +11,11 @@ import type { ClusterView } from '#scheduler/cluster-view.ts';
 import { clearMarks } from './clear-marks.ts';
 import { createChildQueues } from './child-queues.ts';
 import { type LetInPorts, letPodsIn, type Refusal, refusalOf } from './let-pods-in.ts';
+import type { ReclaimSettings } from '#shared/domain/queue/reclaim-settings.ts';
 import { claimedDaemonSet, type Owner, type Pod } from '#shared/domain/pod/pod.ts';
 import { BelievedNodes } from '#shared/decide/queues/believed-nodes.ts';
 import { type QueuePassInput, planPass, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { createQueueMetrics, type QueueMetrics, showOldestWaiting, showWaiting } from './queue-metrics.ts';
-import type { ReclaimReport } from './queue-status.ts';
-import type { QueuesConfiguration } from './queues-configuration.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { UnplacedPods } from '#shared/decide/queues/unplaced-pods.ts';
 import { Reclaim, type ReclaimPorts } from './reclaim.ts';
@@ -30,7 +29,6 @@ import { LEASES } from '#shared/kube/resource.ts';
 import { reportRounds } from '#shared/runtime/fault-log.ts';
 
 export interface QueueLeaderOptions extends ClientContext {
-  readonly configuration: QueuesConfiguration;
   readonly ownerDisruptedAt: NonNullable<ReclaimPorts['ownerDisruptedAt']>;
   readonly pods: QueuedPods;
   readonly view: Pick<ClusterView, 'snapshot' | 'classes' | 'missing' | 'isStale'>;
@@ -69,7 +67,7 @@ function leadOneTerm(leading: LeadingQueues, signal: AbortSignal): TermWork {
     ...reportRounds(leading.log, 'Queue pass failed', pass),
   });
   return {
-    sources: [{ synced: queues.synced }, ...(leading.configuration.reclaim === 'Enforce' ? [{ run: follow }] : [])],
+    sources: [{ synced: queues.synced }, { run: follow }],
     passes: [
       { ...rounds('letIn'), task: passes.letIn, periodMs: PASS_PERIOD_MS },
       { ...rounds('report'), task: passes.report, periodMs: REPORT_PERIOD_MS },
@@ -98,11 +96,11 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   const classOf = (name: string) => classes.get(name);
   const letInPorts = { client, clock, log, pods, metrics, term, classOf, refused: new Map<string, Refusal>() };
   const settings = createSettings(queues);
-  const reclaim = createReclaim(leading, events, letInPorts, signal);
-  const statusPorts = { client, clock, log, metrics, term, reclaim: reclaim ?? NO_RECLAIM };
+  const reclaim = createReclaim({ ...leading, declared: settings }, events, letInPorts, signal);
+  const statusPorts = { client, clock, log, metrics, term, reclaim };
   const writeStatus = createStatusWriter({ ...statusPorts, queues: () => queues.values() });
   const keepChildren = createChildQueues({ client, clock, log, metrics, term, queues: () => queues.values() });
-  const whyNoRoom = (uid: string) => reclaim?.whyWaiting(uid);
+  const whyNoRoom = (uid: string) => reclaim.whyWaiting(uid);
   const tellWaiting = createWaitEvents(
     events,
     whyNoRoom,
@@ -111,7 +109,7 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   );
   const promises = new UnplacedPods();
   const believed = new BelievedNodes();
-  const isRoomMade = (uid: string) => reclaim?.isMakingRoomFor(uid) ?? false;
+  const isRoomMade = (uid: string) => reclaim.isMakingRoomFor(uid);
   const whyRefused = (uid: string) => refusalOf(uid, letInPorts);
   const noteDoubts = createDoubtLog(log);
   let last: QueuePlan | undefined;
@@ -132,13 +130,13 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
       await inChunks(tellWaiting(last, clock.now()), clock, passing);
     },
     reclaim: async (passing: AbortSignal): Promise<void> => {
-      if (last !== undefined && isCurrent(leading)) await reclaim?.round(last, passing);
+      if (last !== undefined && isCurrent(leading)) await reclaim.round(last, passing);
     },
     onTakeover: (holder: string): void => {
       log.info({ holder }, 'Another kube-scheduler has taken over; nominations are written again');
-      reclaim?.onSchedulerTakeover();
+      reclaim.onSchedulerTakeover();
     },
-    settled: async (): Promise<void> => reclaim?.settled(),
+    settled: (): Promise<void> => reclaim.settled(),
   };
 }
 
@@ -156,45 +154,47 @@ function createDoubtLog(log: ClientContext['log']): (plan: Pick<QueuePlan, 'doub
   };
 }
 
-const NO_RECLAIM: ReclaimReport = { evictedFor: () => [], blockedFor: () => undefined };
-
 function createReclaim(
-  { configuration, view, queueMetrics: metrics, ...ports }: LeadingQueues,
+  { view, queueMetrics: metrics, declared, ...ports }: LeadingQueues & { readonly declared: () => QueueSettings },
   events: EventRecorder,
   letInPorts: LetInPorts,
   leading: AbortSignal,
-): Reclaim | undefined {
-  const { reclaim: mode, reclaimOveruse: overuse } = configuration;
-  if (mode === 'Off') return undefined;
+): Reclaim {
   const letIn: ReclaimPorts['letIn'] = (pods, signal) => letPodsIn({ letIn: pods, released: [] }, letInPorts, signal);
-  return new Reclaim({ ...ports, mode, overuse, snapshot: view.snapshot, metrics, events, leading, letIn });
+  const settings = () => declared().reclaim;
+  return new Reclaim({ ...ports, settings, snapshot: view.snapshot, metrics, events, leading, letIn });
 }
 
+type QueueSettings = Pick<QueuePassInput, 'directory' | 'capacity'> & { readonly reclaim: ReclaimSettings };
+
 /** Rebuilt only after a Queue changes. */
-function createSettings(queues: FollowedQueues) {
-  const read = () => {
+function createSettings(queues: FollowedQueues): () => QueueSettings {
+  const read = (): QueueSettings => {
     const objects = Array.from(queues.values(), ({ object }) => object);
-    return { directory: queueDirectory(objects), capacity: declaredCapacity(objects) };
+    return {
+      directory: queueDirectory(objects),
+      capacity: declaredCapacity(objects),
+      reclaim: declaredReclaim(objects),
+    };
   };
-  let settings: ReturnType<typeof read> | undefined;
+  let settings: QueueSettings | undefined;
   queues.onChange(() => void (settings = undefined));
   return () => (settings ??= read());
 }
 
 async function decide(
-  { pods, view, clock, queueMetrics, configuration }: LeadingQueues,
-  settings: Pick<QueuePassInput, 'directory' | 'capacity' | 'promises' | 'whyRefused' | 'isRoomMade' | 'believed'>,
+  { pods, view, clock, queueMetrics }: LeadingQueues,
+  { reclaim, ...settings }: QueueSettings & Pick<QueuePassInput, 'promises' | 'whyRefused' | 'isRoomMade' | 'believed'>,
   signal: AbortSignal,
 ) {
-  const { reclaim, reclaimBy, replacements } = configuration;
   const startedAt = clock.monotonic();
   const input = {
     pods,
     snapshot: view.snapshot,
     now: clock.now(),
-    isReclaiming: reclaim === 'Enforce',
-    reclaimBy,
-    replacements,
+    isReclaiming: reclaim.mode === 'Enforce',
+    reclaimBy: reclaim.by,
+    replacements: reclaim.replacements,
     ...settings,
   };
   const plan = await inChunks(planPass(input), clock, signal);

@@ -6,6 +6,7 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { floorOf } from '#shared/domain/queue/reclaim-rules.ts';
 import { makeRoomInSteps, type RoomStep, type Seeker, type SeekerStep } from '#shared/domain/queue/make-room.ts';
 import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
+import type { ReclaimSettings } from '#shared/domain/queue/reclaim-settings.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { podReference } from '#shared/kube/events/event-recorder.ts';
@@ -20,10 +21,9 @@ import { MAX_ATTEMPTS, RoomMaker, type RoomMakerPorts } from './room-maker.ts';
 import { isStuck, readRoomState, type RoomInput } from '#shared/decide/queues/room-state.ts';
 import { seekersOf } from '#shared/decide/queues/seekers.ts';
 
-export interface ReclaimPorts extends RoomMakerPorts {
-  readonly mode: 'DryRun' | 'Enforce';
-  /** Whether a queue above its maximum has to give back the excess. */
-  readonly overuse: 'Off' | 'On';
+export interface ReclaimPorts extends Omit<RoomMakerPorts, 'isEnforcing'> {
+  /** As the queue root says now. */
+  readonly settings: () => Pick<ReclaimSettings, 'mode' | 'overuse'>;
   readonly pods: QueuedPods;
   readonly snapshot: ClusterSnapshot;
   readonly ownerDisruptedAt?: RoomInput['ownerDisruptedAt'] | undefined;
@@ -64,8 +64,9 @@ export class Reclaim {
 
   constructor(ports: ReclaimPorts) {
     this.#ports = ports;
-    this.#evictions = new QueueEvictions(ports);
-    this.#maker = new RoomMaker(ports, this.#evictions);
+    const writing = { ...ports, isEnforcing: () => this.#mode === 'Enforce' };
+    this.#evictions = new QueueEvictions(writing);
+    this.#maker = new RoomMaker(writing, this.#evictions);
     this.#overuse = new QueueOveruse(ports, this.#evictions);
   }
 
@@ -105,24 +106,35 @@ export class Reclaim {
    * made for pods. Evictions continue after the round; their victims count as gone at once.
    */
   async round(plan: QueuePlan, signal: AbortSignal): Promise<void> {
-    const { mode, overuse } = this.#ports;
+    const { mode, overuse } = this.#ports.settings();
     try {
-      if (mode === 'Enforce' && overuse === 'On') await this.#overuse.end(plan, this.#inputOf(plan), signal);
+      if (mode === 'Enforce' && overuse === 'Evict') await this.#overuse.end(plan, this.#inputOf(plan), signal);
     } finally {
-      await this.#makeRoom(plan, signal);
+      if (mode === 'Disabled') this.#found.clear();
+      else await this.#makeRoom(plan, signal);
+      // What was set aside while room was made must not stay so once none is.
+      if (this.#mode !== 'Enforce') await this.#giveUp(this.#claimsAmong(plan, plan.seeking), signal);
     }
+  }
+
+  get #mode(): ReclaimSettings['mode'] {
+    return this.#ports.settings().mode;
+  }
+
+  async #giveUp(claims: Steps<readonly string[]>, signal: AbortSignal): Promise<void> {
+    for (const uid of await inChunks(claims, this.#ports.clock, signal)) await this.#maker.giveUp(uid);
   }
 
   async #makeRoom(plan: QueuePlan, signal: AbortSignal): Promise<void> {
     const steps = await this.#stepsFor(plan, signal);
     this.#report(steps);
     this.#rest(steps);
-    const { mode, clock } = this.#ports;
-    if (mode === 'DryRun') return;
-    for (const uid of await inChunks(this.#lostClaims(plan, steps), clock, signal)) await this.#maker.giveUp(uid);
+    if (this.#mode !== 'Enforce') return;
+    const roomless = steps.filter(({ step }) => step.kind === 'None').map(({ seeker }) => seeker.pod);
+    await this.#giveUp(this.#claimsAmong(plan, roomless), signal);
     for (const { seeker, step } of steps) {
       if (step.kind === 'Evict' || step.kind === 'Await')
-        putBounded(this.#made, MAX_REMEMBERED, [seeker.pod.uid, clock.monotonic() + MADE_MS]);
+        putBounded(this.#made, MAX_REMEMBERED, [seeker.pod.uid, this.#ports.clock.monotonic() + MADE_MS]);
     }
     for (const each of steps) this.#follow(each, floorOf({ tree: plan.floors }));
     const open = steps.filter(isOpen).map(({ seeker }) => seeker.pod);
@@ -167,7 +179,7 @@ export class Reclaim {
     const { clock } = this.#ports;
     const state = await inChunks(readRoomState(input), clock, signal);
     const steps = await inChunks(makeRoomInSteps(state, seekers, input.now), clock, signal);
-    if (this.#ports.mode === 'DryRun') return steps;
+    if (this.#mode !== 'Enforce') return steps;
     return steps.map((each) => {
       if (this.#isTriedInVain(each)) return givenUp(each, GIVEN_UP({}));
       const hanging = this.#hangingFor(each, input.now);
@@ -192,7 +204,8 @@ export class Reclaim {
 
   /** Reports each change of a decision once. */
   #report(steps: readonly SeekerStep[]): void {
-    const { log, metrics, mode } = this.#ports;
+    const { log, metrics } = this.#ports;
+    const mode = this.#mode;
     for (const { seeker, step } of steps) {
       const { uid, name, queue } = seeker.pod;
       this.#noteBlocked(queue, step.because);
@@ -204,7 +217,7 @@ export class Reclaim {
       if (step.kind !== 'Evict') continue;
       const { node, victims, isLastResort, because } = step;
       const facts = { pod: name, queue, node, isLastResort, because, victims: victims.map((each) => each.name) };
-      log.info(facts, mode === 'DryRun' ? 'Would reclaim room (dry run)' : 'Reclaiming room');
+      log.info(facts, mode === 'Enforce' ? 'Reclaiming room' : 'Would reclaim room (dry run)');
     }
   }
 
@@ -232,19 +245,18 @@ export class Reclaim {
 
   /** A dry run changes nothing, so another attempt soon would find the same. */
   #rest(steps: readonly SeekerStep[]): void {
-    const { clock, mode } = this.#ports;
-    const now = clock.monotonic();
+    const now = this.#ports.clock.monotonic();
+    const mode = this.#mode;
     for (const { seeker, step } of steps) {
-      const isOver = mode === 'DryRun' || (step.kind === 'None' && !isEarly(step));
+      const isOver = mode !== 'Enforce' || (step.kind === 'None' && !isEarly(step));
       const pauseMs = isOver ? AGAIN_MS : step.kind === 'None' ? EARLY_MS : 0;
       if (pauseMs > 0) putBounded(this.#again, MAX_REMEMBERED, [seeker.pod.uid, now + pauseMs]);
     }
   }
 
   /** A node stays set aside only for a pod that can get it, not for one that waits for its queue or finds no room. */
-  #lostClaims({ held, homeless }: QueuePlan, steps: readonly SeekerStep[]): Steps<readonly string[]> {
-    const none = steps.filter(({ step }) => step.kind === 'None').map(({ seeker }) => seeker.pod);
-    const pods = [...held, ...homeless.map(({ pod }) => pod), ...none];
+  #claimsAmong({ held, homeless }: QueuePlan, roomless: readonly WaitingPod[]): Steps<readonly string[]> {
+    const pods = [...held, ...homeless.map(({ pod }) => pod), ...roomless];
     return collectInSteps(pods, ({ uid }) => (this.#isSetAsideFor(uid) ? uid : undefined));
   }
 

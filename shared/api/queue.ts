@@ -14,6 +14,12 @@ import { childName, type NewChild } from '#shared/domain/queue/child-queues.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
 import type { QueueDirectory } from '#shared/domain/queue/find-queue.ts';
 import { delayOf, type WrittenSettings } from '#shared/domain/queue/queue-settings.ts';
+import {
+  DEFAULT_RECLAIM,
+  RECLAIM_CHOICES,
+  type ReclaimSettings,
+  reclaimSettings,
+} from '#shared/domain/queue/reclaim-settings.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { described } from './schema/crd-words.ts';
 import { decodeKind, encodeKind, withoutAbsent } from './schema/decode-kind.ts';
@@ -92,6 +98,33 @@ export const QUEUE_TEMPLATE = described(
   { 'x-kubernetes-validations': [WITHIN_MAX] },
 );
 
+/** Any text: one that cannot be read means the default, and is reported. */
+function reclaimChoice(field: keyof ReclaimSettings, description: string) {
+  return text(description, { enum: RECLAIM_CHOICES[field], defaultValue: DEFAULT_RECLAIM[field] });
+}
+
+const RECLAIM = described(
+  z.object({
+    mode: reclaimChoice(
+      'mode',
+      'With Enforce, pods are evicted to make room for a pod whose queue is under its guarantee. DryRun logs which ones would be evicted. Disabled does neither.',
+    ),
+    by: reclaimChoice(
+      'by',
+      'Which queues reclaim. Guarantees: queues under their guarantee reclaim from queues over theirs. Shares: queues under their deserved share reclaim from queues over it.',
+    ),
+    overuse: reclaimChoice(
+      'overuse',
+      'With Evict, pods of a queue that has exceeded its maximum for longer than its delay are evicted, for example after the maximum was lowered, if mode is Enforce. With Keep they stay.',
+    ),
+    replacements: reclaimChoice(
+      'replacements',
+      'With First, replacements of evicted, preempted or lost pods go in before waiting pods of the same priority, for 60 s. With InTurn they wait in turn.',
+    ),
+  }),
+  'Whether and how queues take room back. Only on the queue root. Changes take effect at once.',
+);
+
 export const QUEUE_SPEC = described(
   z.object({
     parent: text(
@@ -121,6 +154,7 @@ export const QUEUE_SPEC = described(
       'What there is to share, by resource name. Only on the queue root. If absent, the allocatable resources of the nodes that take new pods, less what pods outside of queues take there. Set it where an autoscaler adds nodes.',
       { ...RESOURCES, minProperties: 1 },
     ),
+    reclaim: RECLAIM.optional(),
   }),
   'Place in the tree, share, and whose pods the queue takes.',
   { 'x-kubernetes-validations': [WITHIN_MAX, WITHIN_GUARANTEED] },
@@ -174,7 +208,7 @@ export function queueFromTemplate(child: NewChild, template: QueueShare): QueueO
   return {
     ...template,
     ...(!child.isGuaranteed && { guaranteed: NO_AMOUNTS }),
-    ...{ name: childName(child), parent: child.parent, generation: 0, capacity: undefined },
+    ...{ name: childName(child), parent: child.parent, generation: 0, capacity: undefined, reclaim: undefined },
     namespaces: prepareSelector(undefined),
   };
 }
@@ -200,7 +234,7 @@ function queueOf(object: QueueObject): Queue {
 
 /** The settings of which some may have no effect. */
 export function writtenSettings(queue: QueueObject): WrittenSettings {
-  const { name, preemption, namespaces, guaranteed, max, capacity, childTemplate } = queue;
+  const { name, preemption, namespaces, guaranteed, max, capacity, childTemplate, reclaim } = queue;
   const named = {
     ...{ guaranteed, max, capacity },
     ...{ 'childTemplate.guaranteed': childTemplate?.guaranteed, 'childTemplate.max': childTemplate?.max },
@@ -209,11 +243,20 @@ export function writtenSettings(queue: QueueObject): WrittenSettings {
     Array.from(of?.keys() ?? [], (type) => [field, type] as const),
   );
   const { policy, delay } = preemption ?? {};
-  return { name, policy, delay, isSelecting: namespaces.written !== undefined, types };
+  return { name, policy, delay, isSelecting: namespaces.written !== undefined, types, reclaim };
 }
 
 /** The total to share, as declared by the root queue. */
 export function declaredCapacity(objects: readonly QueueObject[]): QueueAmounts | undefined {
-  const capacity = objects.find(({ name }) => name === ROOT_QUEUE)?.capacity;
+  const capacity = rootOf(objects)?.capacity;
   return capacity && queueAmounts(capacity);
+}
+
+/** Whether and how queues take room back, as the root queue says. */
+export function declaredReclaim(objects: readonly QueueObject[]): ReclaimSettings {
+  return reclaimSettings(rootOf(objects)?.reclaim);
+}
+
+function rootOf(objects: readonly QueueObject[]): QueueObject | undefined {
+  return objects.find(({ name }) => name === ROOT_QUEUE);
 }

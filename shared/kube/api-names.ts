@@ -152,6 +152,7 @@ export const QUEUE_POLICY_NAMES = {
   guard: 'guard.queues.plimsoll.dev',
   mark: 'mark.queues.plimsoll.dev',
   label: 'label.queues.plimsoll.dev',
+  root: 'root.queues.plimsoll.dev',
   warnings: 'warnings.queues.plimsoll.dev',
 } as const;
 export const ANNOTATION_EVICT = 'plimsoll.dev/evict';

@@ -4,6 +4,7 @@ import { errorText } from './describe-error.ts';
 import {
   knownKeys,
   listSettings,
+  movedText,
   type ConfigurationSchema,
   type Renamed,
   renamedSettings,
@@ -141,7 +142,9 @@ function describe(error: z.ZodError, { schema, renamed }: Known, content: Conten
 
 function renamedKey(renamed: Renamed, path: readonly PropertyKey[]): string | undefined {
   const key = dotted(path);
-  return Object.hasOwn(renamed, key) ? `${key}: renamed, use ${renamed[key] ?? ''} instead` : undefined;
+  const to = Object.hasOwn(renamed, key) ? renamed[key] : undefined;
+  if (to === undefined) return undefined;
+  return `${key}: ${typeof to === 'string' ? `renamed, use ${to} instead` : movedText(to)}`;
 }
 
 function unknownKey(schema: ConfigurationSchema, path: readonly PropertyKey[], key: string): string {

@@ -10,12 +10,21 @@ export interface Setting {
   readonly refusedVariable?: string;
   readonly kind: 'text' | 'number' | 'boolean' | 'list';
   readonly description: string;
-  /** The path of the setting that replaces this one; such a name is refused and never read. */
-  readonly renamedTo?: readonly string[];
+  /** What replaces this one; such a name is refused and never read. */
+  readonly renamedTo?: Successor;
 }
 
-/** Former keys and their new names, with dots between the parts. */
-export type Renamed = Readonly<Record<string, string>>;
+/** Another key, with dots between the parts, or a field of an object. */
+export type Successor = string | ObjectField;
+
+export interface ObjectField {
+  readonly field: string;
+  /** Kind and name, or which of a kind. */
+  readonly of: string;
+}
+
+/** Former keys and what replaces them. */
+export type Renamed = Readonly<Record<string, Successor>>;
 
 /** A strict object schema whose leaves are settings. Only a file can set lists of objects and maps. */
 export type ConfigurationSchema = z.ZodObject;
@@ -53,10 +62,10 @@ export function listSettings(schema: ConfigurationSchema, envPrefix: string, pat
 
 /** The names that former settings had, so that none of them is ignored. */
 export function renamedSettings(renamed: Renamed, envPrefix: string): readonly Setting[] {
-  return Object.entries(renamed).map(([from, to]) => {
+  return Object.entries(renamed).map(([from, renamedTo]) => {
     const path = from.split('.');
     const { flag, variable } = namesOf(path, envPrefix);
-    return { path, flag, variable, kind: 'text', description: '', renamedTo: to.split('.') };
+    return { path, flag, variable, kind: 'text', description: '', renamedTo };
   });
 }
 
@@ -152,13 +161,18 @@ function renamedVariable(
   settings: readonly Setting[],
   env: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
-  const setting = renamedTo && settingAt(settings, renamedTo);
-  if (setting === undefined || (env[variable] ?? '') === '') return [];
-  return [`${variable}: renamed, set ${setting.variable} instead`];
+  if (renamedTo === undefined || (env[variable] ?? '') === '') return [];
+  if (typeof renamedTo !== 'string') return [`${variable}: ${movedText(renamedTo)}`];
+  return [`${variable}: renamed, set ${settingAt(settings, renamedTo)?.variable ?? 'another variable'} instead`];
 }
 
-function settingAt(settings: readonly Setting[], path: readonly string[]): Setting | undefined {
-  return settings.find((each) => each.renamedTo === undefined && each.path.join('.') === path.join('.'));
+function settingAt(settings: readonly Setting[], key: string): Setting | undefined {
+  return settings.find((each) => each.renamedTo === undefined && each.path.join('.') === key);
+}
+
+/** What to do where a setting has become a field of an object. */
+export function movedText({ field, of }: ObjectField): string {
+  return `set ${field} of ${of} instead, which takes effect without a restart`;
 }
 
 /** A value that a Service made is left alone: a Service must not keep a process from starting. */
@@ -201,8 +215,10 @@ function readFlag(
   flag: string,
   given: string | undefined,
 ): SettingValue | string {
-  if (setting.renamedTo !== undefined)
-    return `${flag}: renamed, use ${settingAt(settings, setting.renamedTo)?.flag ?? 'another flag'} instead`;
+  const { renamedTo } = setting;
+  if (typeof renamedTo === 'string')
+    return `${flag}: renamed, use ${settingAt(settings, renamedTo)?.flag ?? 'another flag'} instead`;
+  if (renamedTo !== undefined) return `${flag}: ${movedText(renamedTo)}`;
   const text = given ?? (setting.kind === 'boolean' ? 'true' : undefined);
   return text === undefined ? `${flag}: a value is missing` : { path: setting.path, value: parseText(setting, text) };
 }

@@ -25,10 +25,6 @@ function load(argv: readonly string[], env: Record<string, string> = {}, file = 
 describe('keys of earlier versions are refused with the new name', () => {
   test.each([
     ['--queues=On', '--queues-passes'],
-    ['--reclaim=Enforce', '--queues-reclaim'],
-    ['--reclaim-by=Shares', '--queues-reclaim-by'],
-    ['--reclaim-overuse=On', '--queues-reclaim-overuse'],
-    ['--queue-replacements=InTurn', '--queues-replacements'],
     ['--queue-lease-name=x', '--leader-election-name'],
     ['--nodes-lease-namespace=x', '--leader-election-namespace'],
     ['--rescheduling-lease-name=x', '--leader-election-name'],
@@ -44,18 +40,37 @@ describe('keys of earlier versions are refused with the new name', () => {
   });
 
   test('keys of the file, also where the new key is an object of the same name', () => {
-    const file = 'queues: On\nreclaim: Enforce\nqueueLease: { name: x }\nnodes: { leaseName: x }\n';
+    const file = 'queues: On\nqueueLease: { name: x }\nnodes: { leaseName: x }\n';
     expect(load([], {}, file).toSorted()).toEqual([
       'nodes.leaseName: renamed, use leaderElection.name instead',
       'queueLease: renamed, use leaderElection instead',
       'queues: renamed, use queues.passes instead',
-      'reclaim: renamed, use queues.reclaim instead',
     ]);
   });
 
   test('the new names are read', () => {
-    const flags = ['--queues-passes=On', '--queues-reclaim=Enforce', '--leader-election-name=x'];
-    expect(load(flags, { PLIMSOLL_QUEUES_RECLAIM_BY: 'Shares' }, 'queues: { replacements: InTurn }\n')).toEqual([]);
+    const flags = ['--queues-passes=On', '--leader-election-name=x'];
+    expect(load(flags, { PLIMSOLL_LOG_LEVEL: 'debug' }, 'disruptions: { keepDays: 3 }\n')).toEqual([]);
+  });
+});
+
+describe('settings that are fields of objects now are refused with the field', () => {
+  const use = (field: string) => `set ${field} instead, which takes effect without a restart`;
+  test.each([
+    ['queues.reclaim', '--queues-reclaim=Enforce', 'spec.reclaim.mode of Queue root'],
+    ['queues.reclaimBy', '--queues-reclaim-by=Shares', 'spec.reclaim.by of Queue root'],
+    ['queues.reclaimOveruse', '--queues-reclaim-overuse', 'spec.reclaim.overuse of Queue root'],
+    ['queues.replacements', '--queues-replacements=InTurn', 'spec.reclaim.replacements of Queue root'],
+    ['reclaim', '--reclaim=Enforce', 'spec.reclaim.mode of Queue root'],
+    ['queueReplacements', '--queue-replacements=InTurn', 'spec.reclaim.replacements of Queue root'],
+  ])('%s, as a flag, a variable and a key of the file', (key, flag, field) => {
+    const [name = ''] = flag.split('=');
+    const variable = `PLIMSOLL_${name.slice(2).replaceAll('-', '_').toUpperCase()}`;
+    const [outer = '', inner] = key.split('.');
+    const file = inner === undefined ? `${outer}: x` : `${outer}: { ${inner}: x }`;
+    expect(load([flag])).toEqual([`${name}: ${use(field)}`]);
+    expect(load([], { [variable]: 'Enforce' })).toEqual([`${variable}: ${use(field)}`]);
+    expect(load([], {}, file)).toEqual([`${key}: ${use(field)}`]);
   });
 });
 

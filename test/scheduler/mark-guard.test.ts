@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { MarkGuard } from '#scheduler/mark-guard.ts';
-import { queuesSchema } from '#scheduler/queues/queues-configuration.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
 
@@ -23,7 +22,7 @@ async function guardedAt(parts: Readonly<Record<Part, Outcome<unknown>>>, times:
     return parts[part];
   });
   const log = createLog({ component: 'scheduler', level: 'silent', format: 'json' });
-  const guard = new MarkGuard({ extender: 'Off', queues: queuesSchema.parse({ passes: 'On' }) });
+  const guard = new MarkGuard({ extender: 'Off', queues: { passes: 'On' } });
   const ended = new AbortController();
   const followed = guard.follow({ client, clock: manualClock(), log }, ended.signal);
   if (parts.validatingadmissionpolicies === FAILURE) ended.abort();

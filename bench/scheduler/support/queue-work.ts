@@ -63,8 +63,8 @@ export function openQueueWork(size: QueueClusterSize): QueueWork {
       await inChunks(tellWaiting(plan, systemClock.now()), systemClock, signal);
     },
     reclaim: async (plan) => {
-      const mode = { mode: 'DryRun', overuse: 'Off' } as const;
-      const reclaim = new Reclaim({ ...ports, ...mode, snapshot, leading: signal, letIn: () => Promise.resolve() });
+      const settings = () => ({ mode: 'DryRun', overuse: 'Keep' }) as const;
+      const reclaim = new Reclaim({ ...ports, settings, snapshot, leading: signal, letIn: () => Promise.resolve() });
       await reclaim.round(plan, signal);
     },
     writesOfMinute: async () => {

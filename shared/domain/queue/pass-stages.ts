@@ -5,6 +5,7 @@ import { crowdedAmong, type LetInDecision, letInInSteps, type LetInQuestion } fr
 import { overusedQueues } from './overuse.ts';
 import { NO_QUEUE_AMOUNTS, type QueueAmounts, ROOT_QUEUE } from './queue.ts';
 import type { WaitingPod } from './queue-pod.ts';
+import type { ReclaimSettings } from './reclaim-settings.ts';
 import type { QueueTree } from './queue-tree.ts';
 import { createShares, deservedOf, type ShareState, treeOfShares } from './shares.ts';
 import { createTaker, type Taker, takerLike } from './taker.ts';
@@ -19,7 +20,7 @@ import { AmountsByQueue, type QueueUsage, sumUsage, usedBy } from './usage.ts';
  */
 
 /** The queues for which room is made: those under their guarantee, or those under what they deserve. */
-export type ReclaimBy = 'Guarantees' | 'Shares';
+export type ReclaimBy = ReclaimSettings['by'];
 
 /** The input of one pass. Amounts are by queue name, for the queue's own pods. */
 export interface PassSnapshot {

@@ -12,6 +12,7 @@ import {
   ROOT_QUEUE,
 } from '#shared/domain/queue/queue.ts';
 import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
+import { reclaimFaults, type WrittenReclaim } from '#shared/domain/queue/reclaim-settings.ts';
 
 /** The delay in milliseconds; `undefined` if the text is not a positive duration (S2-33). */
 export function delayOf(text: string | undefined): number | undefined {
@@ -29,13 +30,14 @@ export interface WrittenSettings {
   readonly isSelecting: boolean;
   /** The resource names, by the field in which they stand. */
   readonly types?: readonly (readonly [field: string, type: string])[];
+  readonly reclaim?: WrittenReclaim | undefined;
 }
 
 /** Settings of a queue that can never take effect, as sentences; empty if all do (D-13). */
 export function ineffectiveSettings(written: WrittenSettings, { tree, index }: QueuePlace): readonly string[] {
   const isTemplate = tree.queues[index]?.childTemplate !== undefined;
   const hasChildren = isTemplate || (tree.children[index] as readonly number[]).length > 0;
-  const { delay, policy, isSelecting, name } = written;
+  const { delay, policy, isSelecting, name, reclaim } = written;
   const faults = [
     [
       delay !== undefined && delayOf(delay) === undefined,
@@ -48,8 +50,13 @@ export function ineffectiveSettings(written: WrittenSettings, { tree, index }: Q
   const unrequested = (written.types ?? []).filter(([, type]) => !isRequestable(type));
   return [
     ...faults.filter(([applies]) => applies).map(([, sentence]) => sentence),
+    ...(reclaim === undefined ? [] : reclaimMistakes(name, reclaim)),
     ...unrequested.map(([field, type]) => noEffectOf(field, type)),
   ];
+}
+
+function reclaimMistakes(name: string, reclaim: WrittenReclaim): readonly string[] {
+  return name === ROOT_QUEUE ? reclaimFaults(reclaim) : ['reclaim has no effect on a queue other than root'];
 }
 
 const COUNTED: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pods'];

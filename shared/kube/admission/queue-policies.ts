@@ -20,6 +20,7 @@ import {
 } from '#shared/kube/api-names.ts';
 import { celVariable, condition, type CelVariable, type MatchCondition, NOT_A_NODE } from './cel-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
+import { QUEUE_ROOT } from './queue-root.ts';
 import { QUEUE_WARNINGS } from './queue-warnings.ts';
 import { CREATED_PODS, rule, UPDATED_POD_PARTS, WRITTEN_PODS } from './webhook-configurations.ts';
 
@@ -207,6 +208,15 @@ function label(): readonly KubeObject[] {
   });
 }
 
+function root(): readonly KubeObject[] {
+  return validatingPolicy({
+    name: QUEUE_POLICY_NAMES.root,
+    ...QUEUE_ROOT,
+    inAllNamespaces: true,
+    failurePolicy: 'Fail',
+  });
+}
+
 /** Warnings about settings that behave differently while pods wait. They refuse nothing. */
 function warnings(): readonly KubeObject[] {
   return validatingPolicy({
@@ -238,7 +248,7 @@ interface Validating {
 
 /** The ValidatingAdmissionPolicies that guard the queues and that warn, each with its binding. */
 export function queuePolicies(): readonly KubeObject[] {
-  return [...guard(), ...mark(), ...label(), ...warnings()];
+  return [...guard(), ...mark(), ...label(), ...root(), ...warnings()];
 }
 
 function validatingPolicy({

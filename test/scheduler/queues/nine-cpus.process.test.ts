@@ -9,14 +9,7 @@ const PATIENCE_MS = 15_000;
 const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';
 const PODS = '/api/v1/namespaces/shop/pods';
 const GATE = 'plimsoll.dev/queue';
-const FLAGS = [
-  '--extender=Off',
-  '--nodes-avoidance=Off',
-  '--nodes-taints=Off',
-  '--queues-passes=On',
-  '--queues-reclaim=Enforce',
-  '--queues-reclaim-by=Shares',
-];
+const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--queues-passes=On'];
 
 interface Amounts {
   readonly cpu: number;
@@ -51,7 +44,7 @@ describe('the 9-CPU example with its two types, by the status of the queues', { 
     await send('POST', '/api/v1/namespaces', {
       metadata: { name: 'shop', labels: { 'plimsoll.dev/queues': 'managed' } },
     });
-    await queue('root', {});
+    await queue('root', { reclaim: { mode: 'Enforce', by: 'Shares' } });
     for (const { name, weight } of given.queues) await queue(id(name), { weight });
     await start(FLAGS);
   }, PATIENCE_MS);

@@ -143,7 +143,7 @@ describe('a node that is set aside', () => {
 describe('a queue that uses more than its maximum', () => {
   const queues = [queueFor('shop'), queueFor('x', { max: { cpu: 6 } }, 'other')];
   const overused = (settings: object) => {
-    const stage = reclaimStage({ queues, overuse: 'On', ...settings });
+    const stage = reclaimStage({ queues, overuse: 'Evict', ...settings });
     fill(stage, 8);
     return stage;
   };
@@ -164,7 +164,10 @@ describe('a queue that uses more than its maximum', () => {
 
   test('gives up first, so that no pod of another queue goes for one that can have that room', async () => {
     const guaranteed = queueFor('shop', { guaranteed: { cpu: 2 } });
-    const stage = reclaimStage({ queues: [guaranteed, ...queues.slice(1), queueFor('y', {}, 'third')], overuse: 'On' });
+    const stage = reclaimStage({
+      queues: [guaranteed, ...queues.slice(1), queueFor('y', {}, 'third')],
+      overuse: 'Evict',
+    });
     fill(stage, 7);
     stage.see({ ...RUNNING, name: 'bystander', admittedTo: 'third', priority: -1 });
     expect(await stage.round()).toEqual([]);
@@ -182,7 +185,7 @@ describe('a queue that uses more than its maximum', () => {
     expect(await stage.round(20_000)).toEqual([]);
   });
 
-  test.each([{ overuse: 'Off' }, { mode: 'DryRun' }])('keeps it where that is off: %o', async (settings) => {
+  test.each([{ overuse: 'Keep' }, { mode: 'DryRun' }])('keeps it where that is off: %o', async (settings) => {
     const stage = overused(settings);
     await stage.round();
     expect(await stage.round(60_000)).toEqual([]);

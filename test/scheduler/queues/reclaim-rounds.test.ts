@@ -133,6 +133,42 @@ describe('a pod is given up', () => {
   });
 });
 
+describe('the queue root says', () => {
+  test('Enforce: the next round evicts', async () => {
+    const stage = fullStage(GATED, {}, { mode: 'DryRun' });
+    expect(await stage.round()).toEqual([]);
+    stage.state.reclaim = { mode: 'Enforce', overuse: 'Keep' };
+    expect(await stage.round(10_000)).toEqual(['set taker node-0', 'evict pod-0', 'evict pod-1']);
+  });
+
+  test.each(['DryRun', 'Disabled'] as const)('%s: no further pod is evicted, and the pod goes in', async (mode) => {
+    const stage = fullStage();
+    stage.state.answer = (what) => {
+      if (what === 'evict pod-0') stage.state.reclaim = { mode, overuse: 'Evict' };
+      return OK;
+    };
+    expect(await stage.round()).toEqual(['set taker node-0', 'evict pod-0']);
+    stage.see(NOMINATED);
+    expect(await stage.round(60_000)).toEqual([]);
+    expect(stage.plan(false).letIn.map(({ name }) => name)).toEqual(['shop/taker']);
+  });
+
+  test('DryRun, where a former leader has set a node aside: it does not stay so', async () => {
+    const stage = fullStage(NOMINATED, {}, { mode: 'DryRun', queues: twoQueues(0) });
+    fill(stage, 8);
+    stage.see({ ...NOMINATED, cpu: 9 });
+    expect(await stage.round()).toEqual(['clear taker']);
+  });
+
+  test('Disabled: nothing is looked for, and no reason of before is left', async () => {
+    const stage = fullStage(UNGATED, { priority: 1 });
+    await stage.round();
+    expect(stage.reclaim.whyWaiting('uid-taker')).toBeDefined();
+    stage.state.reclaim = { mode: 'Disabled', overuse: 'Keep' };
+    expect([await stage.round(10_000), stage.reclaim.whyWaiting('uid-taker')]).toEqual([[], undefined]);
+  });
+});
+
 describe('who is looked at', () => {
   test('a pod for which nobody goes is looked at again after ten seconds', async () => {
     const stage = fullStage(UNGATED, { priority: 1 });

@@ -5,6 +5,7 @@ import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
+import type { ReclaimSettings } from '#shared/domain/queue/reclaim-settings.ts';
 import { Reclaim, type ReclaimPorts } from '#scheduler/queues/reclaim.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
@@ -28,8 +29,8 @@ export function twoQueues(guaranteed = 4): readonly object[] {
 export interface StageSettings {
   readonly queues?: readonly object[];
   readonly nodes?: NodeSizes;
-  readonly mode?: 'DryRun' | 'Enforce';
-  readonly overuse?: 'Off' | 'On';
+  readonly mode?: ReclaimSettings['mode'];
+  readonly overuse?: ReclaimSettings['overuse'];
   readonly ownerDisruptedAt?: ReclaimPorts['ownerDisruptedAt'];
 }
 
@@ -39,10 +40,10 @@ interface Answer {
 
 /** A leader that makes room, the cluster that its watch shows, and everything that it sends and says. */
 export function reclaimStage(settings: StageSettings = {}) {
-  const { queues = twoQueues(), nodes, mode = 'Enforce', overuse = 'Off', ownerDisruptedAt } = settings;
+  const { queues = twoQueues(), nodes, mode = 'Enforce', overuse = 'Keep', ownerDisruptedAt } = settings;
   const world = queueWorld(queues, nodes);
   const manual = manualClock(HOUR_MS);
-  const state = { isHeld: true, answer: (() => OK) as Answer };
+  const state = { isHeld: true, answer: (() => OK) as Answer, reclaim: { mode, overuse } };
   const said = { sent: [] as string[], letIn: [] as string[], events: [] as EventRecord[], lines: [] as unknown[] };
   const { client, requests } = scriptedClient((request) => {
     const what = inShort(request);
@@ -54,8 +55,7 @@ export function reclaimStage(settings: StageSettings = {}) {
   const reclaim = new Reclaim({
     client,
     clock: manual,
-    mode,
-    overuse,
+    settings: () => state.reclaim,
     ownerDisruptedAt,
     pods: world.pods,
     snapshot: world.snapshot,
@@ -66,7 +66,7 @@ export function reclaimStage(settings: StageSettings = {}) {
     term: { isHeld: () => state.isHeld },
     letIn: (pods) => Promise.resolve(void said.letIn.push(...pods.map(({ name }) => name))),
   });
-  const begin = () => reclaim.round(world.plan(mode === 'Enforce'), leading.signal);
+  const begin = () => reclaim.round(world.plan(state.reclaim.mode === 'Enforce'), leading.signal);
   return {
     ...world,
     manual,

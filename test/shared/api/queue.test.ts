@@ -25,6 +25,10 @@ const spec = fc.record(
     childTemplate: fc.record(share, { requiredKeys: ['weight'] }),
     namespaceSelector: selector,
     capacity: amounts,
+    reclaim: fc.record(
+      { mode: word, by: word, overuse: word, replacements: fc.constantFrom('First', 'InTurn') },
+      { requiredKeys: ['replacements'] },
+    ),
   },
   { requiredKeys: ['weight'] },
 );
@@ -47,7 +51,7 @@ describe('decodeQueue and encodeQueue', () => {
 
   test('the objects above have every field that a queue can have', () => {
     expect(Object.keys(share).sort()).toEqual(Object.keys(QUEUE_TEMPLATE.shape).sort());
-    const others = ['parent', 'childTemplate', 'namespaceSelector', 'capacity'];
+    const others = ['parent', 'childTemplate', 'namespaceSelector', 'capacity', 'reclaim'];
     expect([...Object.keys(share), ...others].sort()).toEqual(Object.keys(QUEUE_SPEC.shape).sort());
   });
 

@@ -73,6 +73,10 @@ export const QUEUE_DEFINITION: KindDefinition = {
           message: 'spec.capacity must only be set on the queue root',
         },
         {
+          rule: "self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.reclaim)",
+          message: 'spec.reclaim must only be set on the queue root',
+        },
+        {
           rule: "self.metadata.name != 'root' || !has(self.spec) || !has(self.spec.parent)",
           message: 'spec.parent must not be set on the queue root',
         },

@@ -33,7 +33,7 @@ export function releaseOnNode(node: () => Pick<NodeOfOurs, 'kubeconfig' | 'agent
 
   /** Of every part, switched on or off, and what the agent needs on this node. */
   function values(areOn = true): readonly string[] {
-    const flags = [`agent.extraArgs={${node().agentFlags.join(',')}}`, 'queues.extraArgs={--queues-reclaim=Enforce}'];
+    const flags = [`agent.extraArgs={${node().agentFlags.join(',')}}`];
     return [...PARTS.map((part) => `${part}.enabled=${areOn}`), ...flags].flatMap((value) => ['--set', value]);
   }
 

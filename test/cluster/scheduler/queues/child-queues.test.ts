@@ -36,7 +36,8 @@ describe.skipIf(why !== undefined)(`queues from a template, on the stock kube-sc
     await makeFakeNodes(admin, 'node', 1);
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(1), PATIENCE_MS);
     ending = endTerminatedPods(admin, ended.signal);
-    leader = await scene.startLeader('--queues-reclaim=Enforce');
+    await scene.queue('root', { reclaim: { mode: 'Enforce' } });
+    leader = await scene.startLeader();
   }, 120_000);
   afterAll(async () => {
     ended.abort();

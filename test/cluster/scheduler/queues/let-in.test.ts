@@ -226,6 +226,32 @@ describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler$
     }, PATIENCE_MS);
     expect(most).toBe(4);
   }, 90_000);
+
+  test('who may create queues and change one sets nothing for the whole cluster', async () => {
+    const name = 'queue-admin';
+    const rules = [
+      { apiGroups: ['plimsoll.dev'], resources: ['queues'], verbs: ['create'] },
+      { apiGroups: ['plimsoll.dev'], resources: ['queues'], resourceNames: ['of-a'], verbs: ['update', 'patch'] },
+    ];
+    const apiGroup = 'rbac.authorization.k8s.io';
+    const roleRef = { apiGroup, kind: 'ClusterRole', name };
+    await scene.create(`/apis/${apiGroup}/v1/clusterroles`, { metadata: { name }, rules });
+    const subjects = [{ apiGroup, kind: 'User', name }];
+    await scene.create(`/apis/${apiGroup}/v1/clusterrolebindings`, { metadata: { name }, roleRef, subjects });
+    const admin = scene.user(name);
+    const head = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue' };
+    const create = async (queue: string, spec: object, by = admin) => {
+      const { status, body } = await by('POST', `${QUEUES}?dryRun=All`, { ...head, metadata: { name: queue }, spec });
+      return status === 201 ? 'created' : at(body, 'message');
+    };
+    await eventually(async () => expect(await create('below', { parent: 'of-a' })).toBe('created'), PATIENCE_MS);
+    const reclaim = { mode: 'Enforce' };
+    for (const spec of [{ reclaim }, { capacity: { cpu: '1' } }, {}])
+      expect(await create('root', spec)).toContain('must only be created by users who may also update it');
+    expect(await create('root', { reclaim }, scene.user())).toBe('created');
+    const { body } = await admin('PATCH', `${QUEUES}/of-a`, { spec: { reclaim } });
+    expect(at(body, 'message')).toContain('spec.reclaim must only be set on the queue root');
+  });
 });
 
 /** A pod of a namespace that is not managed yet, with a mark that a tenant wrote. */

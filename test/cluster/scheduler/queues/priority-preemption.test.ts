@@ -24,7 +24,7 @@ describe.skipIf(why !== undefined)(`kube-scheduler's own preemption between queu
     const config = { urlPrefix: `http://127.0.0.1:${port}`, preemptVerb: 'preempt', nodeCacheCapable: true };
     return { schedulerConfiguration: { extenders: [{ ...config, ignorable: true, httpTimeout: '2s' }] } };
   });
-  const scene = reclaimScene(own, ['--queues-reclaim=Off']);
+  const scene = reclaimScene(own, { mode: 'Disabled' });
   const { begin, createPod, get, onNodes, untilPlaced } = scene;
 
   beforeAll(async () => {

@@ -40,7 +40,7 @@ export function fill(
 }
 
 /** Two nodes of 8 CPUs, and one managed namespace whose pods name their queue. */
-export function reclaimScene(own: () => OwnCluster, flags: readonly string[] = ['--queues-reclaim=Enforce']) {
+export function reclaimScene(own: () => OwnCluster, reclaim: object = { mode: 'Enforce' }) {
   const scene = queueScene(own);
   const ended = new AbortController();
   let replicas: readonly SchedulerProcess[] = [];
@@ -61,7 +61,7 @@ export function reclaimScene(own: () => OwnCluster, flags: readonly string[] = [
     record = await startShipped(own(), 'plimsoll-disruptions');
   }
 
-  const startReplica = (): Promise<SchedulerProcess> => scene.startLeader(...flags);
+  const startReplica = (): Promise<SchedulerProcess> => scene.startLeader();
 
   async function close(): Promise<void> {
     ended.abort();
@@ -101,6 +101,7 @@ export function reclaimScene(own: () => OwnCluster, flags: readonly string[] = [
     }, PATIENCE_MS);
     await remove(`/apis/events.k8s.io/v1/namespaces/${TEAM}/events`);
     await remove(QUEUES);
+    await scene.queue('root', { reclaim });
   }
 
   /** Queues by name, and pods on nodes, each started a minute after the one before. */

@@ -41,11 +41,7 @@ interface Overuse {
 /** Sixteen CPUs, of which pods outside of queues request what the example does not have. */
 describe.skipIf(why !== undefined)(`reclaim by shares on the stock kube-scheduler${why ?? ''}`, () => {
   const own = ownCluster();
-  const scene = reclaimScene(own, [
-    '--queues-reclaim=Enforce',
-    '--queues-reclaim-by=Shares',
-    '--queues-reclaim-overuse=On',
-  ]);
+  const scene = reclaimScene(own, { mode: 'Enforce', by: 'Shares', overuse: 'Evict' });
   const { begin, createPod, onNodes, untilPlaced } = scene;
   beforeAll(() => scene.open(), 120_000);
   afterAll(() => scene.close());

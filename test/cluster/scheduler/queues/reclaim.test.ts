@@ -37,6 +37,17 @@ describe.skipIf(why !== undefined)(`reclaim between queues on the stock kube-sch
     expect([left.length, isGated(await get('taker'))]).toEqual([4, false]);
   });
 
+  test('a change of the queue root takes effect without a restart', TEST, async () => {
+    await begin(GUARANTEED, everyone);
+    const set = (mode: string) => scene.user()('PATCH', `${QUEUES}/root`, { spec: { reclaim: { mode } } });
+    expect((await set('DryRun')).status).toBe(200);
+    await createPod(TAKER);
+    await eventually(() => expect(scene.log()).toContain('Would reclaim room (dry run)'), PATIENCE_MS);
+    expect(await onNodes()).toHaveLength(4);
+    expect((await set('Enforce')).status).toBe(200);
+    expect(await untilPlaced('taker')).toHaveLength(4);
+  });
+
   test('the record of a pod that made room says for which queue, and names no pod', TEST, async () => {
     await begin(GUARANTEED, everyone);
     await createPod(TAKER);

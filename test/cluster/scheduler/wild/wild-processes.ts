@@ -23,7 +23,7 @@ export class WildProcesses {
 
   constructor(own: OwnCluster, extenderPort: number) {
     this.#own = own;
-    const queues = () => startShipped(own, 'plimsoll-queues', ['--queues-reclaim=Enforce']);
+    const queues = () => startShipped(own, 'plimsoll-queues');
     const { admin: client, connection, cluster } = own;
     const webhook = { folder: dirname(cluster.kubeconfig), client, connection, failurePolicy: 'Ignore' } as const;
     this.#starts = {

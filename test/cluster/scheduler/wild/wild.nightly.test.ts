@@ -66,6 +66,7 @@ describe.skipIf(why !== undefined)(`wild objects on a control plane with faults$
     await send('POST', '/api/v1/namespaces', { metadata: ignored });
     for (const [index, value] of [10, 100, 1_000].entries())
       await send('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name: `class-${index}` }, value });
+    await queue('root', { reclaim: { mode: 'Enforce' } });
     for (const [name, spec] of Object.entries(SPECS)) await queue(name, ofTeam(name, spec));
     await makeFakeNodes(admin, 'node', NODES);
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(NODES), 60_000);

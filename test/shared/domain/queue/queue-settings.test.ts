@@ -32,6 +32,9 @@ describe('settings of a queue', () => {
     ],
     ['top', { ...nothing, delay: '10s' }, ['preemption.delay has no effect on a queue with children']],
     ['root', { ...nothing, policy: 'Fence' }, ['preemption.policy has no effect on the queue root']],
+    ['top', { ...nothing, reclaim: { mode: 'Enforce' } }, ['reclaim has no effect on a queue other than root']],
+    ['root', { ...nothing, reclaim: { mode: 'Enforce' } }, []],
+    ['root', { ...nothing, reclaim: { mode: 'On' } }, [expect.stringContaining('using DryRun, and no pod is evicted')]],
     ['top', { ...nothing, isSelecting: true }, ['namespaceSelector has no effect on a queue with children']],
   ])('what has no effect on %s is said (S2-32, S2-33): %j', (name, written, expected) => {
     expect(ineffectiveSettings({ name, ...written }, { tree, index: tree.indexes.get(name) ?? 0 })).toEqual(expected);
