@@ -9,6 +9,7 @@ import { type AgentPolicy, modeOf } from '#shared/api/node-pressure-policy/polic
 import { figureFor, othersUse, decidingObservations } from './snapshot/deciding-figures.ts';
 import type { AgentState } from './agent-state.ts';
 import { allowsNoSecondEviction, secondsUntil } from './memory-trend.ts';
+import { growthRateOf } from './usage-growth.ts';
 import { isExpectedToPass } from './shortage/passing-shortages.ts';
 import type { InflightEviction } from './history/inflight-eviction.ts';
 import { type OptOutForce, optOutForce, lastingProtection } from './ranking/rank-node.ts';
@@ -36,7 +37,7 @@ export interface Eviction extends Omit<PressureTrigger, 'gap' | 'isPresent'> {
 export interface EvictionContext {
   readonly snapshot: NodeSnapshot;
   readonly policy: AgentPolicy;
-  readonly state: Pick<AgentState, 'trend' | 'passing'>;
+  readonly state: Pick<AgentState, 'trend' | 'passing' | 'growth'>;
 }
 
 /**
@@ -45,7 +46,7 @@ export interface EvictionContext {
 export function evictionOf(candidate: Candidate, trigger: PressureTrigger, context: EvictionContext): Eviction {
   const { pod } = candidate.facts;
   const wanted = gracePeriodSeconds(trigger.threshold, pod, context.policy.mostGraceSeconds);
-  const graceSeconds = Math.max(1, Math.min(wanted, secondsLeft(trigger, context)));
+  const graceSeconds = Math.max(1, Math.min(wanted, secondsLeft(trigger, pod, context)));
   const usage = context.snapshot.usage.get(pod.uid);
   const optOut = optOutForce(candidate, trigger.stage, context.policy);
   const urgency = urgencyOf(trigger, context.state);
@@ -75,11 +76,17 @@ export function urgencyOf(
  * Seconds until the hard threshold is met at the present rate. The kubelet does not shorten a grace period that has
  * begun, so one granted in the mild stage must end before the severe one.
  */
-function secondsLeft({ signal, observed }: PressureTrigger, { policy, state: { trend } }: EvictionContext): number {
+function secondsLeft({ signal, observed }: PressureTrigger, { uid }: Pod, context: EvictionContext): number {
   if (resourceOf(signal) !== 'memory' || observed === undefined) return Infinity;
+  const {
+    policy,
+    snapshot,
+    state: { trend, growth },
+  } = context;
   const hard = policy.thresholds.filter((each) => each.signal === 'memory.available' && isHard(each));
   const floors = hard.map(({ value }) => quantityNumber(amountOf(value, observed)));
-  return secondsUntil(trend, Math.max(0, ...floors));
+  const used = figureFor('memory.available', snapshot.usage.get(uid)) ?? 0;
+  return secondsUntil(trend, Math.max(0, ...floors), growthRateOf(growth, uid, { used, at: snapshot.now }));
 }
 
 const AGAIN = { isShortening: true, optOut: 'honoured', urgency: 'Severe' } as const;

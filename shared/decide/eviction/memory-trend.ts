@@ -94,7 +94,7 @@ export interface Trend {
   readonly available: number;
   /** Bytes per millisecond; 0 while it grows. */
   readonly fillRate: number;
-  /** The same over the last seconds; negative while it grows. */
+  /** The same over the last seconds. */
   readonly lastingRate: number;
 }
 
@@ -116,7 +116,8 @@ export function advanceTrend(previous: Trend | undefined, measured: Measured | u
   return {
     ...measured,
     fillRate: weighted(Math.max(0, rate), previous.fillRate, NEWEST_WEIGHT),
-    lastingRate: weighted(rate, previous.lastingRate, lastingWeight),
+    // What a victim releases at once says nothing about those that stay.
+    lastingRate: Math.max(0, weighted(rate, previous.lastingRate, lastingWeight)),
   };
 }
 
@@ -125,11 +126,13 @@ function weighted(newest: number, before: number, weight: number): number {
 }
 
 /**
- * Whole seconds until `floor` bytes are left at the rate of the last seconds; infinite while memory does not shrink.
+ * Whole seconds until `floor` bytes are left at the rate of the last seconds, or at that of the pod that is asked to
+ * terminate, which goes on until it ends; infinite while memory does not shrink.
  */
-export function secondsUntil(trend: Trend | undefined, floor: number): number {
-  if (trend === undefined || trend.lastingRate <= 0) return Infinity;
-  return Math.max(0, Math.floor((trend.available - floor) / trend.lastingRate / 1000));
+export function secondsUntil(trend: Trend | undefined, floor: number, victimsRate = 0): number {
+  const rate = Math.max(trend?.lastingRate ?? 0, victimsRate);
+  if (trend === undefined || rate <= 0) return Infinity;
+  return Math.max(0, Math.floor((trend.available - floor) / rate / 1000));
 }
 
 /** Bytes that will be used before a victim's memory is free. */

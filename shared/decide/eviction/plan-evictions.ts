@@ -154,14 +154,16 @@ function chooseWith(
   const minimum = policy.minimumRelief;
   const mayGo = { reasonAgainst: (each: Candidate) => reasonAgainst(each) ?? inStead(each), inTime, gap, minimum };
   const tooSmall = isSevere ? tooSmallReason(ranked, mayGo) : () => undefined;
+  // Evicting the pod that takes the memory also ends what it would take, and no eviction is in vain then.
+  const isWorthwhile = (each: Candidate): boolean => isLeaker(each, input);
   const choice = chooseVictims(ranked, {
     protectionOf: (candidate, victims, ineligible) =>
       reasonAgainst(candidate, victims) ??
       tooOften(candidate, victims, ineligible) ??
-      (isLeaker(candidate, input) ? undefined : inVain(candidate)) ??
+      (isWorthwhile(candidate) ? undefined : inVain(candidate)) ??
       isSafe(candidate) ??
       inStead(candidate, victims) ??
-      tooSmall(candidate),
+      (isWorthwhile(candidate) ? undefined : tooSmall(candidate)),
     most: isSevere ? inTime : most,
     gap,
   });

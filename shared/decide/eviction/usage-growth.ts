@@ -82,6 +82,17 @@ export function regrowthOf(windows: GrowthWindows, uid: string, used: number): r
   return windows.map(({ older }) => used - (older.fallen?.get(uid) ?? older.used.get(uid) ?? 0));
 }
 
+/** How fast a pod grows since the start of the shortest window, in bytes per millisecond; 0 if it does not, or is new. */
+export function growthRateOf(
+  [shortest]: GrowthWindows,
+  uid: string,
+  now: { readonly used: number; readonly at: Instant },
+): number {
+  const before = shortest?.older.used.get(uid);
+  if (shortest === undefined || before === undefined || now.at <= shortest.older.at) return 0;
+  return Math.max(0, (now.used - before) / (now.at - shortest.older.at));
+}
+
 /** Smaller changes of a working set are no growth. */
 const LEAST_LEAK = 8 * 1024 * 1024;
 

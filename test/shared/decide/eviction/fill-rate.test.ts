@@ -36,6 +36,10 @@ describe('the fill rate', () => {
     const steady = Array.from({ length: 60 }, (_, index) => 1000 - 10 * index);
     expect(secondsUntil(trendOf(steady), 100)).toBe(31);
     expect(secondsUntil(trendOf(steady), 900)).toBe(0);
+    // What a victim gave back at once leaves those that stay no more time.
+    const released = [...steady, ...steady.slice(50).map((left) => left + 5000)];
+    expect(secondsUntil(trendOf(released), 5100)).toBeLessThan(secondsUntil(trendOf(steady), 100) * 2);
+    expect(secondsUntil(trendOf([1000, 1000]), 100, 0.01)).toBe(90);
   });
 
   test('shows whether exhaustion is imminent, and whether there is time for one victim only', () => {

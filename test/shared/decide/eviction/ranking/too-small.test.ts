@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { decide } from '#shared/decide/eviction/decide.ts';
+import { advanceGrowth, type GrowthWindows, NO_GROWTH } from '#shared/decide/eviction/usage-growth.ts';
 import { MIB, type NodePod, policy, snapshot } from '#test/agent/node-scene.ts';
 import { wholeQuantity } from '#shared/domain/pressure/signal.ts';
 
@@ -25,9 +26,19 @@ interface Case {
   readonly fillRate?: number;
   readonly rules?: Partial<AgentPolicy>;
   readonly past?: number;
+  /** By name, in the last five seconds. */
+  readonly grownMiB?: Readonly<Record<string, number>>;
 }
 
-function whoGoes({ pods, availableMiB = 50, fillRate = 0, rules, past = 0 }: Case): readonly string[] {
+function growthOf({ pods, grownMiB = {}, availableMiB = 50 }: Case): GrowthWindows {
+  const before = pods.map((pod) => ({ ...pod, usageMiB: (pod.usageMiB ?? 0) - (grownMiB[pod.name] ?? 0) }));
+  const lostMiB = Object.values(grownMiB).reduce((sum, each) => sum + each, 0);
+  const measured = { at: NOW - 5000, available: (availableMiB + lostMiB) * MIB };
+  return advanceGrowth(NO_GROWTH, snapshot({ now: NOW - 5000, pods: before }), measured);
+}
+
+function whoGoes(given: Case): readonly string[] {
+  const { pods, availableMiB = 50, fillRate = 0, rules, past = 0 } = given;
   const evicted = Array.from({ length: past }, (_, index) => ({
     at: NOW - 30_000,
     uid: `past-${index}`,
@@ -39,7 +50,9 @@ function whoGoes({ pods, availableMiB = 50, fillRate = 0, rules, past = 0 }: Cas
   const evictions = { ...FIRST_STATE.evictions, Enforce: { ...FIRST_STATE.evictions.Enforce, past: evicted } };
   const seen = snapshot({ now: NOW, availableMiB, pods });
   const inForce = policy({ limits: LIMITS, ...rules });
-  return decide({ ...FIRST_STATE, evictions, trend }, seen, inForce).evictions.map(({ pod }) => pod.name);
+  return decide({ ...FIRST_STATE, evictions, trend, growth: growthOf(given) }, seen, inForce).evictions.map(
+    ({ pod }) => pod.name,
+  );
 }
 
 describe('in the severe stage', () => {
@@ -71,6 +84,16 @@ describe('in the severe stage', () => {
     const pods = [...lowPods(70), hog];
     expect(whoGoes({ pods, availableMiB: 10, fillRate: 1 })).toEqual(['low']);
     expect(whoGoes({ pods, availableMiB: 10, fillRate: 4 })).toEqual(['hog']);
+  });
+
+  test('the pod that takes the memory goes before a more important larger one that takes none, however little time is left', () => {
+    const leak: NodePod = { name: 'leak', usageMiB: 60 };
+    const quiet: NodePod = { name: 'quiet', priority: 1000, usageMiB: 600 };
+    const scene = { pods: [leak, quiet], availableMiB: 10, fillRate: 10 };
+    expect(whoGoes(scene)).toEqual(['quiet']);
+    expect(whoGoes({ ...scene, grownMiB: { leak: 40 } })).toEqual(['leak']);
+    // It takes less than half of what is lost.
+    expect(whoGoes({ ...scene, grownMiB: { leak: 40, quiet: 50 } })).toEqual(['quiet']);
   });
 
   test('a pod that the others make unnecessary stays', () => {
