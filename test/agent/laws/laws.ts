@@ -5,6 +5,7 @@ import { compare } from './compare.ts';
 import { runAlone, runWithAgent, type Witness } from './episode.ts';
 import type { Tamper } from './agent.ts';
 import { gateCodes, gateFault, isHeld } from './gates.ts';
+import { byRank } from './kubelet.ts';
 import {
   isAbove,
   isInside,
@@ -31,6 +32,8 @@ const MEASURED_MS = 1200;
 const TIME_LEFT_MS = 2300;
 /** How long after its grace period the agent waits for a victim when memory is nearly gone (docs/contributing/decisions/within-request.md). */
 const CLEAN_UP_MS = 2000;
+/** From a decision to freed pages. */
+const RELIEF_MS = 2000;
 /** So long after the last request, and after the hard threshold was met, a reason must be given. */
 const IDLE_MS = 1500;
 
@@ -39,8 +42,12 @@ export async function judge(scenario: Scenario, tamper?: Tamper): Promise<Outcom
   const watch = new LawWatch(scenario);
   const alone = runAlone(scenario);
   const node = await runWithAgent(scenario, watch, tamper);
-  return { breaches: [...watch.breaches, ...compare(alone, node, watch.asked)], alone, node };
+  const rerun = (other: Scenario): Promise<LawNode> => runWithAgent(other, UNWATCHED, tamper);
+  const worse = await compare(alone, node, { asked: watch.asked, rerun });
+  return { breaches: [...watch.breaches, ...worse], alone, node };
 }
+
+const UNWATCHED: Witness = { onPass: () => undefined, onEviction: () => undefined, onTick: () => undefined };
 
 class LawWatch implements Witness {
   readonly breaches: Breach[] = [];
@@ -105,7 +112,11 @@ class LawWatch implements Witness {
     // What a pod that cannot be read asked for, and how important it is, is unknown.
     if (pod.spec.fault === 'unreadable') return false;
     const isMild = this.#stages.get(victim.uid) === 'mild';
-    return isHeldInPlainSight(pod, isMild, this.#scenario.policy) || this.#isRefused(pod, decidedAtMs);
+    const { policy } = this.#scenario;
+    if (isHeldByItsSpec(pod, isMild, policy) || this.#isRefused(pod, decidedAtMs)) return true;
+    const { acceptedAtMs, deletion, isEvictedByKubelet } = pod;
+    const isKnown = acceptedAtMs !== undefined || !isWatchStalling(this.#scenario, decidedAtMs);
+    return isKnown && (deletion !== undefined || isEvictedByKubelet);
   }
 
   /** Until it has asked, the agent does not know that a pod is held; and it forgets so after a period of the kubelet. */
@@ -142,11 +153,13 @@ class LawWatch implements Witness {
     this.#break('asked', cause, node, culprit);
   }
 
-  /** Whether a pod that is held took more just before: then nobody goes in its stead. */
+  /** Whether a pod that is held took more just before, or alike and the kubelet evicts it first: then nobody goes in its stead. */
   #hasHeldCause(culprit: LivePod, { pods }: LawNode): boolean {
     const held = pods.filter((pod) => !isUntouchable(pod.spec) && isHeld(pod));
     const isAbove = (pod: LivePod): boolean => this.#history.usedMiB(pod) > pod.requestMiB;
-    return held.some((pod) => pod !== culprit && isAbove(pod) && this.#history.tookMore(pod, culprit));
+    const isCause = (pod: LivePod): boolean =>
+      this.#history.tookMore(pod, culprit) || (byRank(pod, culprit) < 0 && this.#history.tookAlike(pod, culprit));
+    return held.some((pod) => pod !== culprit && isAbove(pod) && isCause(pod));
   }
 
   /** The pod that took most of the memory since the hard threshold was met. */
@@ -181,19 +194,24 @@ function awaitedUntilMs({ acceptedAtMs, deletion }: LivePod): number {
   return acceptedAtMs + deletion.graceSeconds * 1000 + CLEAN_UP_MS;
 }
 
+/** What is missing, and what is taken besides until an eviction brings relief. */
 function shortageMiB(node: LawNode): number {
-  const { hardMiB, softMiB = 0, reclaimMiB = 0 } = node.scenario.policy;
-  return Math.max(hardMiB, softMiB) + reclaimMiB - node.availableMiB();
+  const { policy, outsideGrowsMiB } = node.scenario;
+  const { hardMiB, softMiB = 0, reclaimMiB = 0 } = policy;
+  const growing = node.pods.filter(({ usedMiB, spec }) => usedMiB > 0 && usedMiB < spec.mostMiB);
+  const rateMiB = growing.reduce((sum, { spec }) => sum + spec.growsMiB, outsideGrowsMiB);
+  return Math.max(hardMiB, softMiB) + reclaimMiB - node.availableMiB() + (rateMiB * RELIEF_MS) / 1000;
 }
 
 /** Whether a pod is held by what the agent sees before it asks; in the severe stage an opt-out covers the request alone. */
-function isHeldInPlainSight(
-  { spec, deletion, isEvictedByKubelet }: LivePod,
-  isMild: boolean,
-  policy: PolicyChoice,
-): boolean {
+function isHeldByItsSpec({ spec }: LivePod, isMild: boolean, policy: PolicyChoice): boolean {
   const isWish = hasOptedOut(spec, policy) && (isMild || policy.optOut === 'Always');
-  return spec.namespace === 'kube-system' || isWish || deletion !== undefined || isEvictedByKubelet;
+  return spec.namespace === 'kube-system' || isWish;
+}
+
+/** What becomes of a pod meanwhile the agent learns only later. */
+function isWatchStalling({ api }: Scenario, atMs: number): boolean {
+  return api.some(({ kind, fromMs, toMs }) => kind === 'watchStalls' && fromMs <= atMs && atMs < toMs);
 }
 
 /**

@@ -2,9 +2,13 @@ import { type LawNode, type LivePod, TICK_MS } from './node.ts';
 
 /** The shortest window in which the agent sees growth begins between five and ten seconds ago. */
 const WINDOWS_MS = [5000, 10_000] as const;
-const KEPT = 10_000 / TICK_MS + 1;
+/** A decision may use a measurement this old. */
+const MEASURED_MS = 1200;
+/** Smaller differences of a working set are no growth. */
+const LEAST_GROWTH_MIB = 8;
+const KEPT = (10_000 + MEASURED_MS) / TICK_MS + 1;
 
-/** What each pod used in the last ten seconds. */
+/** What each pod used in the last ten seconds, and a moment more. */
 export class UsageHistory {
   readonly #used: ReadonlyMap<string, number>[] = [];
   #first: ReadonlyMap<string, number> | undefined;
@@ -17,9 +21,11 @@ export class UsageHistory {
     if (this.#used.length > KEPT) this.#used.shift();
   }
 
-  /** Whether one pod took more than another in a window that the agent may see. */
+  /** Whether one pod took more than another in a window that the agent may see, now or when it last measured. */
   tookMore(one: LivePod, other: LivePod): boolean {
-    return WINDOWS_MS.some((ms) => this.#taken(one, ms) > this.#taken(other, ms));
+    return [0, MEASURED_MS].some((agoMs) =>
+      WINDOWS_MS.some((ms) => this.#taken(one, ms, agoMs) > this.#taken(other, ms, agoMs)),
+    );
   }
 
   /** The same since the episode began, which the longer windows show. */
@@ -28,14 +34,21 @@ export class UsageHistory {
     return taken(one) > taken(other);
   }
 
+  /** Whether it took no less, but for a difference too small to be growth. */
+  tookAlike(one: LivePod, other: LivePod): boolean {
+    return WINDOWS_MS.some((ms) => this.#taken(one, ms, 0) > this.#taken(other, ms, 0) - LEAST_GROWTH_MIB);
+  }
+
   /** What a pod uses, or used until the kernel killed it a moment ago. */
   usedMiB({ uid, usedMiB }: LivePod): number {
     return Math.max(usedMiB, this.#used.at(-1)?.get(uid) ?? 0);
   }
 
   /** Since it used least: of a pod that has come since or was killed, all that it uses. */
-  #taken(pod: LivePod, withinMs: number): number {
-    const window = this.#used.slice(-withinMs / TICK_MS);
-    return this.usedMiB(pod) - Math.min(...window.map((used) => used.get(pod.uid) ?? 0));
+  #taken(pod: LivePod, withinMs: number, agoMs: number): number {
+    const end = this.#used.length - agoMs / TICK_MS;
+    const window = this.#used.slice(Math.max(0, end - withinMs / TICK_MS), Math.max(1, end));
+    const usedMiB = agoMs === 0 ? this.usedMiB(pod) : (window.at(-1)?.get(pod.uid) ?? 0);
+    return usedMiB - Math.min(...window.map((used) => used.get(pod.uid) ?? 0));
   }
 }
