@@ -1,4 +1,4 @@
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import {
   type ClusterSnapshot,
   emptySnapshot,

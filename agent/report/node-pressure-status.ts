@@ -1,6 +1,6 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
-import { boundedOwner } from '#shared/api/decode-node-pressure.ts';
+import { boundedOwner } from '#shared/api/node-pressure.ts';
 import type {
   EvictionEntry,
   NextEntry,
@@ -165,7 +165,7 @@ function rounded(value: number): number {
   return Math.round(value * 1000) / 1000;
 }
 
-/** The bounds of deploy/crds/plimsoll.dev_nodepressures.yaml. */
+/** The bounds of `becauseFields` (shared/api/schema/report-fields.ts). */
 const MAX_LENGTHS = { text: 1_024, fact: 253 } as const;
 const MAX_FACTS = 32;
 

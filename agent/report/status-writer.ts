@@ -4,7 +4,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
 import { LOG } from '#agent/messages.ts';
 import { encodeObject } from '#shared/api/fields.ts';
-import { encodeStatus } from '#shared/api/encode-node-pressure.ts';
+import { encodeStatus } from '#shared/api/node-pressure.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { createObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';

@@ -1,4 +1,4 @@
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import { readNamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodeAnnotatedClass, decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';

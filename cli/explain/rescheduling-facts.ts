@@ -1,4 +1,4 @@
-import { decodeEvictedPods } from '#shared/api/disruption.ts';
+import { decodeEvictedPods } from '#shared/api/evicted-pods.ts';
 import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
 import { decodeStoppedOwners } from '#shared/api/rescheduling-status.ts';
 import { finish } from '#shared/domain/base/steps.ts';

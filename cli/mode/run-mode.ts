@@ -3,7 +3,7 @@ import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { type DryRunStrategy, InputError, type ProcessIo } from '#cli/process-io.ts';
 import { printable, printLine } from '#cli/output/table.ts';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';

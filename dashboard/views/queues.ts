@@ -1,4 +1,4 @@
-import { decodeEvictedPods } from '#shared/api/disruption.ts';
+import { decodeEvictedPods } from '#shared/api/evicted-pods.ts';
 import { type Fields, fieldsOf, instantOf, integerOf, listOf, textOf } from '#shared/api/fields.ts';
 import { byName } from '#shared/domain/base/texts.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';

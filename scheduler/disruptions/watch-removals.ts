@@ -1,5 +1,5 @@
 import type { EvictionEntry, NextEntry, NodePressure } from '#shared/api/node-pressure.ts';
-import { decodeEvictedPods } from '#shared/api/disruption.ts';
+import { decodeEvictedPods } from '#shared/api/evicted-pods.ts';
 import type { Evidence, NodeFacts } from '#shared/domain/disruption/cause.ts';
 import type { Removals, ReportedEviction } from '#shared/domain/disruption/removals.ts';
 import { hasEnded, type Instant, isBound, type Pod, MAX_SKEW_MS, controllerOf } from '#shared/domain/pod/pod.ts';

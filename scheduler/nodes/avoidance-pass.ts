@@ -9,7 +9,7 @@ import {
 import { EVENT_REASONS, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ObjectReference } from '#shared/kube/events/event-recorder.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
-import { encodeAvoid } from '#shared/api/encode-node-pressure.ts';
+import { encodeAvoid } from '#shared/api/node-pressure.ts';
 import type { AvoidEntry } from '#shared/domain/nodes/avoid-nodes.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';

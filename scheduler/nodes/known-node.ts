@@ -16,7 +16,7 @@ import {
   readText,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import { isFresh, type NodePressure, type NodePressureStatus } from '#shared/api/node-pressure.ts';
 import { decodeAvoidFor } from '#shared/api/node-pressure-policy/decode-policy.ts';
 import { quote } from '#shared/domain/base/texts.ts';

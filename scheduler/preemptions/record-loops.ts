@@ -1,6 +1,6 @@
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { ControllerPart, TermWork } from '#shared/kube/lease/run-controller.ts';
-import { encodePreemptionLoops } from '#shared/api/encode-node-pressure.ts';
+import { encodePreemptionLoops } from '#shared/api/node-pressure.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { present, timeText, unlessEmpty } from '#shared/api/fields.ts';
-import { decodeEvictedPods, encodeEvictedPod } from '#shared/api/disruption.ts';
+import { decodeEvictedPods, encodeEvictedPod } from '#shared/api/evicted-pods.ts';
 import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import {
   CAUSES,
   type Disruption,
@@ -5,191 +6,193 @@ import {
   type DisruptionSpec,
   madeRoom,
   NO_OUTCOME,
-  type OtherPod,
-  type Preemptor,
-  type RecordedCandidate,
-  type EvictedPod,
-  MAX_EVICTED,
 } from '#shared/domain/disruption/disruption.ts';
 import { MAX_OTHERS } from '#shared/domain/disruption/storms.ts';
-import { decodeBecause } from './decode-node-pressure.ts';
+import { encodeObject, unlessEmpty } from './fields.ts';
+import { type CrdWords, described } from './schema/crd-words.ts';
+import { encodeBySchema } from './schema/decode-kind.ts';
+import { readReport } from './schema/decode-report.ts';
 import {
-  choiceOf,
-  type Fields,
-  fieldsOf,
-  instantOf,
-  integerOf,
-  isWhole,
-  keyOf,
-  listOf,
-  textOf,
-  encodeObject,
-  present,
-  timeText,
-  unlessEmpty,
-} from './fields.ts';
+  becauseFields,
+  clipped,
+  entries,
+  FLAG,
+  IN_DEFINITION,
+  INSTANT,
+  INT32,
+  name,
+  oneOf,
+} from './schema/report-fields.ts';
 
-/** The bounds of the CRD (deploy/crds/plimsoll.dev_disruptions.yaml). */
-const MAX_LENGTHS = { name: 253, namespace: 63, uid: 128, word: 253, decision: 64, rule: 260, classRule: 317 } as const;
 const MAX_RANKED = 10;
 const MAX_DEBITED = 20;
+const NAME = name(253);
+const WORD = clipped(253);
+const UID = name(128);
+const RULE = name(260);
+
+function listOf(description: string, maxItems: number): readonly [string, CrdWords] {
+  return [description, { maxItems, 'x-kubernetes-list-type': 'atomic' }];
+}
+
+const BECAUSE = described(becauseFields('reason', 253), 'Reason for the removal.', IN_DEFINITION);
+
+export const DISRUPTION_SPEC = described(
+  z.object({
+    pod: NAME.required('Name of the removed pod.', { minLength: 1 }),
+    podUID: UID.required('UID of the removed pod.', { minLength: 1 }),
+    owner: described(
+      z.object({ kind: NAME.required(), name: NAME.required(), uid: UID.required() }),
+      'Controller of the pod.',
+    ).optional(),
+    priorityClassName: NAME.optional('Priority class of the pod.'),
+    classRule: clipped(317).optional('Rule that gave the pod its priority class, as POLICY/RULE or POLICY.'),
+    priority: INT32.or(0, 'Priority of the pod.', IN_DEFINITION),
+    node: NAME.or('', 'Node that the pod was removed from.', IN_DEFINITION),
+    removedAt: INSTANT.required('When the pod began to terminate, failed or was found to be gone.'),
+    cause: oneOf(CAUSES).or(
+      'Unknown',
+      'What removed the pod. Unknown if the evidence does not show it.',
+      IN_DEFINITION,
+    ),
+    requestedBy: WORD.optional('Component that asked for the removal. Only set if it is certain.'),
+    decision: clipped(64).optional(
+      'ID of the decision of the agent or of the rescheduler, as the Eviction carried it.',
+    ),
+    because: BECAUSE.optional(),
+    debited: described(
+      z.object({
+        limits: described(
+          z.array(RULE.required()),
+          ...listOf('DisruptionLimits as limit/NAME, or the owner with a default limit as owner/UID.', MAX_DEBITED),
+        ),
+        overran: RULE.optional('Limit that the severe stage of the agent went beyond.'),
+      }),
+      'Limits of disruptions that the removal was debited to. Absent if none covers the pod.',
+    ).optional(),
+    madeRoomFor: described(
+      z.object({
+        uid: UID.required('UID of that pod.'),
+        pod: NAME.optional('Name of that pod. Only set if it is in the same namespace.'),
+        priorityClassName: NAME.optional('Its priority class.'),
+        priority: INT32.or(0, 'Its priority.', IN_DEFINITION),
+        nominatedNode: NAME.required(
+          'Node on which room is set aside for that pod. kube-scheduler may still place it on another node.',
+        ),
+      }),
+      'Pod that this one was removed for. It is set when the pod is removed, and never a pod that only uses the room later.',
+    ).optional(),
+    ranked: described(
+      entries(
+        z.object({
+          pod: NAME.optional('Name of the pod. Only set if it is in the same namespace.'),
+          priority: INT32.optional('Its priority.'),
+          code: WORD.or('', 'Code of the reason for its place.', IN_DEFINITION),
+        }),
+        MAX_RANKED,
+      ),
+      ...listOf('Pods that would have been evicted next.', MAX_RANKED),
+    ).optional(),
+  }),
+  'What was removed and why. It never changes.',
+  {
+    'x-kubernetes-validations': [
+      { rule: 'self == oldSelf', message: 'is a record and cannot be changed' },
+      {
+        rule: "self.cause == 'Preemption' || !has(self.madeRoomFor)",
+        message: 'madeRoomFor must only be set for the cause Preemption',
+      },
+    ],
+  },
+);
+
+const SPEC = z.codec(DISRUPTION_SPEC, z.custom<DisruptionSpec>(), {
+  decode: ({ podUID, because, debited, cause, madeRoomFor, ranked = [], ...others }) => ({
+    ...{ ...others, podUid: podUID, owner: others.owner, ranked },
+    because: because ?? { code: '', text: '', facts: {} },
+    debited: debited && { rules: debited.limits.slice(0, MAX_DEBITED), overran: debited.overran },
+    ...madeRoom(cause, madeRoomFor),
+  }),
+  encode: ({ podUid, debited, ranked, ...others }) => ({
+    ...{ ...others, podUID: podUid, ranked: unlessEmpty(ranked) },
+    debited: debited && { limits: debited.rules.slice(0, MAX_DEBITED), overran: debited.overran },
+  }),
+});
+
+export const DISRUPTION_STATUS = described(
+  z.object({
+    count: INT32.or(
+      NO_OUTCOME.count,
+      'Removed pods that this record stands for. More than 1 if many pods of one owner were removed within seconds.',
+      { minimum: 1 },
+    ),
+    others: described(
+      entries(
+        z.object({
+          pod: NAME.or('', 'Name of the pod.', IN_DEFINITION),
+          podUID: UID.or('', 'UID of the pod.', IN_DEFINITION),
+        }),
+        MAX_OTHERS,
+      ),
+      ...listOf('The pods that this record stands for besides its own.', MAX_OTHERS),
+    ).optional(),
+    goneAt: INSTANT.optional('When the pod was gone.'),
+    replacement: described(
+      z.object({
+        pod: NAME.required(),
+        node: NAME.required(),
+        sameNode: FLAG.or(false, 'Whether that is the node that the pod was removed from.', IN_DEFINITION),
+      }),
+      'First pod of the same owner that was placed afterwards.',
+    ).optional(),
+    placedOn: NAME.optional('Node that the pod of madeRoomFor was placed on.'),
+    avoid: described(
+      z.object({
+        until: INSTANT.required('Until when.'),
+        hard: FLAG.or(false, 'Whether the node is forbidden. Otherwise it is the last choice.', IN_DEFINITION),
+      }),
+      'The removal keeps pods of the same owner off the node.',
+    ).optional(),
+  }),
+  'What became of the removal. It is written once, when nothing more is expected; the names of other pods before.',
+);
+
+function outcomeOf(status: z.output<typeof DISRUPTION_STATUS>): DisruptionOutcome {
+  const { others = [], replacement, avoid, count, goneAt, placedOn } = status;
+  return {
+    ...{ count, goneAt, placedOn },
+    others: others.map(({ pod, podUID }) => ({ pod, podUid: podUID })),
+    replacement: replacement && { pod: replacement.pod, node: replacement.node },
+    avoid: avoid && { isHard: avoid.hard, until: avoid.until },
+  };
+}
+
+const PLACE = z.object({ namespace: name(63).or(''), name: NAME.or('') });
+const RECORD = z.object({ metadata: PLACE.optional(), spec: SPEC, status: DISRUPTION_STATUS.optional() });
 
 /**
  * Reads a Disruption. Never throws: unreadable fields count as absent; without the pod, its node and the time of its
  * removal there is no record.
  */
 export function decodeDisruption(raw: unknown): Disruption | undefined {
-  const { metadata, spec, status } = fieldsOf(raw);
-  const { namespace, name } = fieldsOf(metadata);
-  const read = decodeSpec(fieldsOf(spec));
+  const read = readReport(RECORD, raw);
   if (read === undefined) return undefined;
-  return {
-    namespace: keyOf(namespace, MAX_LENGTHS.namespace) ?? '',
-    name: keyOf(name, MAX_LENGTHS.name) ?? '',
-    spec: read,
-    outcome: decodeOutcome(fieldsOf(status)),
-  };
-}
-
-function decodeSpec(spec: Fields): DisruptionSpec | undefined {
-  const pod = keyOf(spec['pod'], MAX_LENGTHS.name);
-  const podUid = keyOf(spec['podUID'], MAX_LENGTHS.uid);
-  const removedAt = instantOf(spec['removedAt']);
-  if (pod === undefined || podUid === undefined || removedAt === undefined) return undefined;
-  return {
-    pod,
-    podUid,
-    removedAt,
-    owner: decodeOwner(fieldsOf(spec['owner'])),
-    priorityClassName: keyOf(spec['priorityClassName'], MAX_LENGTHS.name),
-    classRule: textOf(spec['classRule'], MAX_LENGTHS.classRule),
-    priority: integerOf(spec['priority']) ?? 0,
-    node: keyOf(spec['node'], MAX_LENGTHS.name) ?? '',
-    requestedBy: textOf(spec['requestedBy'], MAX_LENGTHS.word),
-    because: decodeBecause(spec['because']),
-    decision: textOf(spec['decision'], MAX_LENGTHS.decision),
-    debited: decodeDebited(fieldsOf(spec['debited'])),
-    ...madeRoom(choiceOf(spec['cause'], CAUSES) ?? 'Unknown', decodePreemptor(fieldsOf(spec['madeRoomFor']))),
-    ranked: listOf(spec['ranked'], MAX_RANKED, decodeRanked),
-  };
-}
-
-function decodeOwner({ kind, name, uid }: Fields): DisruptionSpec['owner'] {
-  const owner = {
-    kind: keyOf(kind, MAX_LENGTHS.name),
-    name: keyOf(name, MAX_LENGTHS.name),
-    uid: keyOf(uid, MAX_LENGTHS.uid),
-  };
-  return isWhole(owner) ? owner : undefined;
-}
-
-function decodePreemptor(preemptor: Fields): Preemptor | undefined {
-  const uid = keyOf(preemptor['uid'], MAX_LENGTHS.uid);
-  const nominatedNode = keyOf(preemptor['nominatedNode'], MAX_LENGTHS.name);
-  if (uid === undefined || nominatedNode === undefined) return undefined;
-  return {
-    uid,
-    nominatedNode,
-    pod: keyOf(preemptor['pod'], MAX_LENGTHS.name),
-    priorityClassName: keyOf(preemptor['priorityClassName'], MAX_LENGTHS.name),
-    priority: integerOf(preemptor['priority']) ?? 0,
-  };
-}
-
-function decodeDebited({ limits, overran }: Fields): DisruptionSpec['debited'] {
-  if (!Array.isArray(limits)) return undefined;
-  const rules = limits.slice(0, MAX_DEBITED).flatMap((each) => keyOf(each, MAX_LENGTHS.rule) ?? []);
-  return { rules, overran: keyOf(overran, MAX_LENGTHS.rule) };
-}
-
-function decodeRanked(entry: Fields): RecordedCandidate {
-  return {
-    pod: keyOf(entry['pod'], MAX_LENGTHS.name),
-    priority: integerOf(entry['priority']),
-    code: textOf(entry['code'], MAX_LENGTHS.word) ?? '',
-  };
-}
-
-function decodeOutcome(status: Fields): DisruptionOutcome {
-  const { pod, node } = fieldsOf(status['replacement']);
-  const replacement = { pod: keyOf(pod, MAX_LENGTHS.name), node: keyOf(node, MAX_LENGTHS.name) };
-  const { until, hard } = fieldsOf(status['avoid']);
-  const avoidUntil = instantOf(until);
-  return {
-    count: integerOf(status['count']) ?? NO_OUTCOME.count,
-    others: listOf(status['others'], MAX_OTHERS, decodeOther),
-    goneAt: instantOf(status['goneAt']),
-    replacement: isWhole(replacement) ? replacement : undefined,
-    placedOn: keyOf(status['placedOn'], MAX_LENGTHS.name),
-    avoid: avoidUntil === undefined ? undefined : { isHard: hard === true, until: avoidUntil },
-  };
-}
-
-function decodeOther({ pod, podUID }: Fields): OtherPod {
-  return { pod: keyOf(pod, MAX_LENGTHS.name) ?? '', podUid: keyOf(podUID, MAX_LENGTHS.uid) ?? '' };
+  const { namespace, name: own } = read.metadata ?? { namespace: '', name: '' };
+  return { namespace, name: own, spec: read.spec, outcome: read.status ? outcomeOf(read.status) : NO_OUTCOME };
 }
 
 /** The object as created; the outcome is written separately. */
-export function encodeDisruption({ namespace, name, spec }: Disruption, labels: object): object {
-  const { podUid, removedAt, owner, because, debited, madeRoomFor, ranked, ...others } = spec;
-  return encodeObject(
-    'Disruption',
-    { namespace, name, labels },
-    {
-      spec: present({
-        ...others,
-        podUID: podUid,
-        removedAt: timeText(removedAt),
-        owner: owner && present({ ...owner }),
-        because,
-        debited: debited && present({ limits: debited.rules.slice(0, MAX_DEBITED), overran: debited.overran }),
-        madeRoomFor: madeRoomFor && present({ ...madeRoomFor }),
-        ranked: unlessEmpty(ranked.map((each) => present({ ...each }))),
-      }),
-    },
-  );
+export function encodeDisruption({ namespace, name: own, spec }: Disruption, labels: object): object {
+  return encodeObject('Disruption', { namespace, name: own, labels }, { spec: encodeBySchema(SPEC, spec) });
 }
 
 /** Its status; `SameNode` shows whether the replacement returned to the node of the removed pod. */
 export function encodeOutcome({ outcome, spec }: Pick<Disruption, 'outcome' | 'spec'>): object {
-  const { count, others, goneAt, replacement, placedOn, avoid } = outcome;
-  return present({
-    count,
+  const { others, replacement, avoid, ...plain } = outcome;
+  return encodeBySchema(DISRUPTION_STATUS, {
+    ...plain,
     others: unlessEmpty(others.map(({ pod, podUid }) => ({ pod, podUID: podUid }))),
-    goneAt: goneAt === undefined ? undefined : timeText(goneAt),
     replacement: replacement && { ...replacement, sameNode: replacement.node === spec.node },
-    placedOn,
-    avoid: avoid && { hard: avoid.isHard, until: timeText(avoid.until) },
+    avoid: avoid && { hard: avoid.isHard, until: avoid.until },
   });
-}
-
-/*
- * `status.evicted` of a ReschedulingPolicy or a Queue: only the process that evicts may write it, so that the record of
- * removed pods can take its causes from there.
- */
-
-const MAX_OF_EVICTED_LENGTH = 512;
-
-/** The pods that the status lists as evicted. Never throws: unreadable entries are left out. */
-export function decodeEvictedPods(raw: unknown): readonly EvictedPod[] {
-  const { status } = fieldsOf(raw);
-  return listOf(fieldsOf(status)['evicted'], MAX_EVICTED, (entry) => {
-    const [pod, uid] = [keyOf(entry['pod'], MAX_OF_EVICTED_LENGTH), keyOf(entry['uid'], MAX_OF_EVICTED_LENGTH)];
-    const [node, decision] = [
-      keyOf(entry['node'], MAX_OF_EVICTED_LENGTH),
-      keyOf(entry['decision'], MAX_OF_EVICTED_LENGTH),
-    ];
-    const [at, code, text] = [
-      instantOf(entry['at']),
-      textOf(entry['code'], MAX_OF_EVICTED_LENGTH),
-      textOf(entry['because'], MAX_OF_EVICTED_LENGTH),
-    ];
-    const found = { pod, uid, node, decision, at, because: { code: code ?? '', text: text ?? '', facts: {} } };
-    return isWhole(found) ? [found] : [];
-  }).flat();
-}
-
-/** One of them, as it is written. */
-export function encodeEvictedPod({ at, because, ...pod }: EvictedPod): object {
-  return { ...pod, at: timeText(at), code: because.code, because: because.text };
 }

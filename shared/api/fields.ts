@@ -47,11 +47,6 @@ export function listOf<T>(value: unknown, most: number, read: (item: Fields) => 
   return items.map((item) => read(fieldsOf(item))).filter((item) => item !== undefined);
 }
 
-/** Whether every field could be read. */
-export function isWhole<T extends object>(value: T): value is { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.values(value).every((each) => each !== undefined);
-}
-
 /** One of our objects as the API server accepts it. */
 export function encodeObject(kind: string, metadata: Fields, parts: Fields): object {
   return present({ apiVersion: API_VERSION, kind, metadata: present(metadata), ...parts });

@@ -1,14 +1,41 @@
-import type { RecordedEviction } from '#shared/domain/nodes/evicted-owners.ts';
+import { z } from 'zod';
 import type { AvoidEntry } from '#shared/domain/nodes/avoid-nodes.ts';
-import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
-import type { Because } from '#shared/domain/base/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { isFreshReport, MAX_AGE_MS, type PodFigures } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
+import { isFreshReport, MAX_AGE_MS } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { unlessEmpty } from './fields.ts';
+import { encodeBySchema, encodeKind } from './schema/decode-kind.ts';
+import { readReport } from './schema/decode-report.ts';
+import { clipped } from './schema/report-fields.ts';
+import {
+  AVOID_ENTRY,
+  type CONDITION,
+  type NEXT_ENTRY,
+  NODE_PRESSURE_SPEC,
+  NODE_PRESSURE_STATUS,
+  type POD_ENTRY,
+  PREEMPTION_LOOP,
+  type RULE_ENTRY,
+  type SIGNAL_ENTRY,
+} from './node-pressure-fields.ts';
 
 export { type AvoidEntry, lastingEntries } from '#shared/domain/nodes/avoid-nodes.ts';
 export { isSameOwner, type OwnerKey } from '#shared/domain/pod/pod.ts';
+export { boundedOwner, type EvictionEntry } from './node-pressure-fields.ts';
 
-/** One node's NodePressure (deploy/crds/plimsoll.dev_nodepressures.yaml); times are wall time. */
+export type NodePressureStatus = Readonly<z.output<typeof NODE_PRESSURE_STATUS>>;
+export type PressureConditionEntry = Readonly<z.output<typeof CONDITION>>;
+export type SignalEntry = Readonly<z.output<typeof SIGNAL_ENTRY>>;
+export type SignalState = SignalEntry['state'];
+/** A candidate; amounts are quantities as text. */
+export type NextEntry = Readonly<z.output<typeof NEXT_ENTRY>>;
+/** Figures of one pod; amounts are quantities as text, and what is not measured is absent. */
+export type PodEntry = Readonly<z.output<typeof POD_ENTRY>>;
+export type RuleEntry = Readonly<z.output<typeof RULE_ENTRY>>;
+/** `Node`: the node itself met the threshold and has not recovered since. `Policy`: other nodes did. */
+export type HeldBy = NonNullable<RuleEntry['heldBy']>;
+
+/** One node's NodePressure; times are wall time. */
 export interface NodePressure {
   /** Of the object and of its node. */
   readonly name: string;
@@ -21,95 +48,63 @@ export interface NodePressure {
   readonly status: NodePressureStatus | undefined;
 }
 
-/** What the agent observed and did. */
-export interface NodePressureStatus {
-  readonly observedAt: Instant | undefined;
-  readonly observedGeneration: number | undefined;
-  /** `DryRun` unless the agent says `Enforce`. */
-  readonly mode: 'DryRun' | 'Enforce';
-  readonly policy: string | undefined;
-  readonly agent: { readonly version: string; readonly pod: string } | undefined;
-  readonly conditions: readonly PressureConditionEntry[];
-  readonly signals: readonly SignalEntry[];
-  /** Pods that would be evicted, in that order. */
-  readonly next: readonly NextEntry[];
-  readonly evictions: readonly EvictionEntry[];
-  /** Pods that wait, were killed for memory or use more than they request; `undefined` if the status has no such list. */
-  readonly pods?: readonly PodEntry[] | undefined;
-  /** `undefined` if the status has no such list. */
-  readonly rules: readonly RuleEntry[] | undefined;
+const NAME = clipped(253);
+const NODE_PRESSURE = z.codec(
+  z.object({
+    metadata: z.object({ name: NAME.or(''), resourceVersion: NAME.optional() }).optional(),
+    spec: NODE_PRESSURE_SPEC.optional(),
+    status: NODE_PRESSURE_STATUS.optional(),
+  }),
+  z.custom<NodePressure>(),
+  {
+    decode: ({ metadata, spec, status }) => ({
+      ...(metadata ?? { name: '', resourceVersion: undefined }),
+      ...{ avoid: spec?.avoid ?? [], preemptionLoops: spec?.preemptionLoops ?? [], status },
+    }),
+    encode: ({ name, resourceVersion, avoid, preemptionLoops, status }) => ({
+      metadata: { name, resourceVersion },
+      ...(avoid.length + preemptionLoops.length > 0 && {
+        spec: { avoid: unlessEmpty(avoid), preemptionLoops: unlessEmpty(preemptionLoops) },
+      }),
+      status,
+    }),
+  },
+);
+
+/**
+ * Reads a NodePressure object. Never throws: unreadable fields count as absent, and an entry without its key (owner and
+ * time, type, name, pod) is left out, because an object of one node must not stop decisions about others.
+ */
+export function decodeNodePressure(raw: unknown): NodePressure {
+  return readReport(NODE_PRESSURE, raw) ?? NOTHING;
 }
 
-/** `type` is a resource (`Memory`, `Cpu`, `Io`, `Disk`, `Pid`) or a statement such as `SourcesAgree`. */
-export interface PressureConditionEntry {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionTime: Instant | undefined;
+const NOTHING: NodePressure = {
+  name: '',
+  resourceVersion: undefined,
+  avoid: [],
+  preemptionLoops: [],
+  status: undefined,
+};
+
+/** The object as the API server stores it. */
+export function encodeNodePressure(pressure: NodePressure): object {
+  return encodeKind('NodePressure', NODE_PRESSURE, pressure);
 }
 
-/** Amounts are quantities as text; `Hard` and `Soft` mean that such a threshold is met. */
-export interface SignalEntry {
-  readonly name: string;
-  readonly state: SignalState;
-  readonly available: string | undefined;
-  readonly reclaimable: string | undefined;
-  readonly figure: 'Reclaimable' | 'Kubelet' | undefined;
-  readonly capacity: string | undefined;
-  readonly threshold: string | undefined;
-  readonly since: Instant | undefined;
-  readonly observedAt: Instant | undefined;
+/** The entries of `spec.avoid`. */
+export function encodeAvoid(entries: readonly AvoidEntry[]): readonly object[] {
+  return entries.map((entry) => encodeBySchema(AVOID_ENTRY, entry));
 }
 
-export type SignalState = 'Far' | 'Near' | 'Soft' | 'Hard';
-
-/** A candidate; `pod` is `namespace/name`, amounts are quantities as text. */
-export interface NextEntry {
-  readonly pod: string;
-  readonly uid: string;
-  readonly priority: number | undefined;
-  readonly usage: string | undefined;
-  readonly request: string | undefined;
-  readonly because: Because;
+/** The entries of `spec.preemptionLoops`. */
+export function encodePreemptionLoops(records: readonly LoopRecord[]): readonly object[] {
+  return records.map((record) => encodeBySchema(PREEMPTION_LOOP, record));
 }
 
-/** Figures of one pod; `pod` is `namespace/name`, amounts are quantities as text, and what is not measured is absent. */
-export interface PodEntry {
-  readonly pod: string;
-  readonly uid: string;
-  /** What it uses. */
-  readonly cpu: string | undefined;
-  readonly memory: string | undefined;
-  /** Percentage of the time in which some of its tasks waited, other than for the pod's own limit. */
-  readonly waiting: PodFigures['waiting'];
-  /** Processes that the kernel has killed in it for memory. */
-  readonly oomKills: number | undefined;
-}
-
-/** An eviction under way, or one of the last that ended; `pod` is `namespace/name`. */
-export interface EvictionEntry extends RecordedEviction {
-  readonly pod: string;
-  readonly stage: string;
-  readonly endedAt: Instant | undefined;
-  readonly because: Because;
-  /** The ID of the decision, as the Eviction carried it. */
-  readonly decision?: string | undefined;
-}
-
-/** `Node`: the node itself met the threshold and has not recovered since. `Policy`: other nodes did. */
-export type HeldBy = 'Node' | 'Policy';
-
-/** A threshold or pressure rule in force, and whether it may act. */
-export interface RuleEntry {
-  readonly rule: string;
-  readonly confirmed: boolean;
-  readonly policy: string | undefined;
-  readonly generation: number | undefined;
-  /** The mode in which it acts once it is confirmed. */
-  readonly mode: 'DryRun' | 'Enforce' | undefined;
-  /** Why a threshold waits: this node met it, or other nodes did according to the status of the policy. */
-  readonly heldBy: HeldBy | undefined;
+/** The status as the API server stores it. */
+export function encodeStatus(status: NodePressureStatus): object {
+  return encodeBySchema(NODE_PRESSURE_STATUS, status);
 }
 
 /**

@@ -1,24 +1,33 @@
+import { z } from 'zod';
 import { STOP_MS } from '#shared/domain/rescheduling/memory.ts';
 import type { ReschedulingStatus } from '#shared/domain/rescheduling/status.ts';
-import { encodeEvictedPod } from './disruption.ts';
-import { fieldsOf, instantOf, isWhole, listOf, textOf, timeText } from './fields.ts';
+import { encodeEvictedPod } from './evicted-pods.ts';
+import { timeText } from './fields.ts';
+import { described } from './schema/crd-words.ts';
+import { encodeBySchema } from './schema/decode-kind.ts';
+import { readReport } from './schema/decode-report.ts';
+import { clipped, entries, INSTANT } from './schema/report-fields.ts';
 
 /* The status of a ReschedulingPolicy: only the process that makes the passes writes it. */
 
-const MAX_LENGTHS = 1_024;
+const TEXT = clipped(1_024);
 const MAX_STOPPED = 20;
+
+const STOPPED_OWNER = z.object({
+  owner: TEXT.required('Namespace, kind and name.'),
+  until: INSTANT.required('How long.'),
+  text: TEXT.required('Why.'),
+});
+export const STOPPED_OWNERS = described(
+  entries(STOPPED_OWNER, MAX_STOPPED),
+  'Owners that are left alone because kube-scheduler disagrees.',
+  { maxItems: MAX_STOPPED, 'x-kubernetes-list-type': 'atomic' },
+);
+const STOPPING = z.object({ status: z.object({ stopped: STOPPED_OWNERS.optional() }).optional() });
 
 /** The owners that a policy leaves alone, as its status says. Never throws: an entry that cannot be read is left out. */
 export function decodeStoppedOwners(raw: unknown): ReschedulingStatus['stopped'] {
-  return listOf(fieldsOf(fieldsOf(raw)['status'])['stopped'], MAX_STOPPED, (entry) => {
-    const [owner, text, until] = [
-      textOf(entry['owner'], MAX_LENGTHS),
-      textOf(entry['text'], MAX_LENGTHS),
-      instantOf(entry['until']),
-    ];
-    const found = { owner, text, until };
-    return isWhole(found) ? [found] : [];
-  }).flat();
+  return readReport(STOPPING, raw)?.status?.stopped ?? [];
 }
 
 const MAX_NAMED = 3;
@@ -48,7 +57,7 @@ export function encodeReschedulingStatus(status: ReschedulingStatus): object {
     lastPass: timeText(lastPass),
     moves: moves.map(({ gain, because, ...move }) => ({ ...move, gain: String(gain), because: because.text })),
     evicted: evicted.map(encodeEvictedPod),
-    stopped: stopped.map(({ until, ...owner }) => ({ ...owner, until: timeText(until) })),
+    stopped: stopped.map((owner) => encodeBySchema(STOPPED_OWNER, owner)),
     conditions: schedulerDisagrees(stopped),
     policies: policies.map(({ policy, rate, expected, reached }) => ({
       policy,

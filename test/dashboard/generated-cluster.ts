@@ -10,7 +10,7 @@ import { generatedQueues } from './generated-queues.ts';
 import { generatedRecords } from './generated-records.ts';
 import { eventEntry, recordedRemovals, timelineOf } from '#dashboard/views/timeline.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
 import { CONDITIONS } from '#agent/messages.ts';
 

@@ -6,7 +6,7 @@ import { dashboardApp } from '#dashboard/app.ts';
 import { eventEntry, recordedRemovals, timelineOf } from '#dashboard/views/timeline.ts';
 import { nodeView } from '#dashboard/views/node-view.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';

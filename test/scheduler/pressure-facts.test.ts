@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import { pressureFacts } from '#scheduler/cluster-view.ts';
 
 const because = { code: 'x', text: 'x', facts: {} };

@@ -4,7 +4,7 @@ import { CRD_WORDS } from '#shared/api/schema/crd-words.ts';
 import { CATEGORY, SHORT_NAMES } from '#shared/kube/api-names.ts';
 
 /** The CustomResourceDefinition of a kind. */
-export function customResourceDefinition({ resource, columns, schema }: KindDefinition): object {
+export function customResourceDefinition({ resource, columns, schema, selectableFields }: KindDefinition): object {
   const { group, version, plural, kind, namespaced } = resource;
   const singular = kind.toLowerCase();
   const shortNames = [SHORT_NAMES[kind as keyof typeof SHORT_NAMES]];
@@ -26,6 +26,9 @@ export function customResourceDefinition({ resource, columns, schema }: KindDefi
           storage: true,
           subresources: { status: {} },
           additionalPrinterColumns: columns,
+          ...(selectableFields && {
+            selectableFields: selectableFields.map((field) => ({ jsonPath: `.spec.${field}` })),
+          }),
           schema: { openAPIV3Schema: objectSchema(schema) },
         },
       ],
@@ -63,7 +66,7 @@ export function structuralSchema(schema: z.ZodObject) {
 
 /** Bounds of the types themselves. */
 const UNBOUNDED: readonly unknown[] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, -(2 ** 31), 2 ** 31 - 1];
-const FOREIGN = ['$schema', 'propertyNames', 'defaultValue', 'isRequired'];
+const FOREIGN = ['$schema', 'propertyNames', 'readOnly', 'defaultValue', 'isRequired'];
 const EITHER = { anyOf: [{ type: 'integer' }, { type: 'string' }] };
 
 function structural(json: JsonSchema): JsonSchema {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 import { described } from '#shared/api/schema/crd-words.ts';
 import { time } from '#shared/api/schema/fields.ts';
@@ -8,6 +7,8 @@ import { time } from '#shared/api/schema/fields.ts';
 export interface KindDefinition {
   readonly resource: Resource;
   readonly columns: readonly Column[];
+  /** Fields of the spec by which objects can be listed. */
+  readonly selectableFields?: readonly string[];
   /** `spec` and `status`. */
   readonly schema: z.ZodObject;
 }
@@ -51,18 +52,4 @@ export function conditions(description = 'Current conditions, one entry per type
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': ['type'],
   });
-}
-
-/** The pods that a Queue or a ReschedulingPolicy lists as evicted. */
-export function evictedPods(description: string) {
-  const pod = z.object({
-    pod: described(z.string(), 'Namespace and name.'),
-    uid: described(z.string(), 'UID of the pod.'),
-    node: described(z.string(), 'The node that it was on.'),
-    decision: described(z.string(), 'ID of the decision, as the Eviction carried it.'),
-    at: time('When the API server accepted the eviction.'),
-    code: described(z.string(), 'The reason, for programs.'),
-    because: described(z.string(), 'The reason in words.'),
-  });
-  return described(z.array(pod.partial()).max(MAX_EVICTED), description, { 'x-kubernetes-list-type': 'atomic' });
 }

@@ -1,5 +1,5 @@
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import type { AvoidLookup } from '#shared/domain/admission/cluster-state.ts';
 import { type AvoidEntry, isLasting } from '#shared/domain/nodes/avoid-nodes.ts';
 import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/pod.ts';

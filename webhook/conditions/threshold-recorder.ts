@@ -3,7 +3,7 @@ import {
   type ThresholdRecord,
   type ThresholdReport,
 } from '#shared/domain/pressure/threshold-record.ts';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import { decodePolicy, encodeThresholdRecords } from '#shared/api/node-pressure-policy/decode-policy.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';

@@ -11,7 +11,7 @@ import { ERRORS } from '#webhook/messages.ts';
 import { compileRules, type CompiledRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import type { PriorityClasses } from '#shared/domain/priority/classes-and-policies.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
-import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
+import { encodePriorityRules, storedBytes } from '#shared/api/priority-rules.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import type { Rules } from '#webhook/cluster-state/caches.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
@@ -91,7 +91,7 @@ async function writeRulesStatus(
   const conditions = conditionsPatch(object, [condition], now) as { readonly status: object } | undefined;
   const isNew = fieldOf(object['status'], 'observedGeneration') !== generation;
   if (conditions === undefined && !isNew) return;
-  const compiled = { observedGeneration: generation, policies, compiledAt: new Date(now).toISOString() };
+  const compiled = { observedGeneration: generation, policies };
   const status = { ...conditions?.status, ...(isNew && compiled) };
   const address = { resource: PRIORITY_RULES, name, subresource: 'status' };
   const options = { ...call, type: 'merge', fieldManager: FIELD_MANAGER } as const;

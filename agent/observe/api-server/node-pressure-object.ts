@@ -1,4 +1,4 @@
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import type { AvoidEntry, EvictionEntry, NodePressureStatus, RuleEntry } from '#shared/api/node-pressure.ts';
 import { isSignal, type Signal } from '#shared/domain/pressure/signal.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';

@@ -25,7 +25,7 @@ export function readBySchema<T>(schema: z.ZodType<T>, fields: Fields): T {
 }
 
 /** Compiled readers would take a MiB on every node. */
-const READING = { error: sentence, jitless: true } as const;
+export const READING = { error: sentence, jitless: true } as const;
 
 /** The object as the API server accepts it; what is absent is left out. */
 export function encodeKind<T>(kind: string, schema: z.ZodType<T>, value: T): object {
@@ -40,10 +40,11 @@ export function encodeBySchema<T>(schema: z.ZodType<T>, value: T): object {
 /** No object of ours is deeper; what is does not end the stack. */
 const MAX_DEPTH = 32;
 
-/** A copy without fields that are null, which means absent as in the API server, or undefined. */
+/** A copy without fields that are null, which means absent as in the API server, and without what is undefined. */
 export function withoutAbsent<T>(value: T, depth = MAX_DEPTH): T {
   if (depth === 0 || typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((each) => withoutAbsent<unknown>(each, depth - 1)) as T;
+  if (Array.isArray(value))
+    return value.filter((each) => each !== undefined).map((each) => withoutAbsent<unknown>(each, depth - 1)) as T;
   const kept = Object.entries(value).filter(([, each]) => each !== undefined && each !== null);
   return Object.fromEntries(kept.map(([key, each]) => [key, withoutAbsent<unknown>(each, depth - 1)])) as T;
 }

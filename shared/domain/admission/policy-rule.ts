@@ -30,7 +30,7 @@ export interface PolicyRule {
    */
   readonly breaksUnknown?: (request: PodRequest, policy: PriorityPolicy) => Because | undefined;
   /** The fields of an entry of PriorityRules that `cel` reads. */
-  readonly compiled?: (limits: PolicyLimits) => object;
+  readonly compiled?: (limits: PolicyLimits) => Partial<CompiledLimits>;
   readonly cel: (scope: CelScope) => CelRule;
   /** Why pods of an existing class break the rule, as the end of a sentence about the class. */
   readonly refuses?: (given: PriorityClass, policy: PriorityPolicy) => string | undefined;
@@ -38,6 +38,16 @@ export interface PolicyRule {
   readonly problems?: (policy: PriorityPolicy, review: PolicyReviewer) => readonly string[];
   /** Conflicts with another policy for the same pods, and which of both applies. */
   readonly conflicts?: (pair: PolicyPair) => readonly string[];
+}
+
+/** Limits as an entry of PriorityRules has them. */
+export interface CompiledLimits {
+  readonly allowedPriorityClassNames?: readonly string[];
+  /** The allowed classes, for messages. */
+  readonly allowedText?: string;
+  readonly maxPriority?: number;
+  readonly preemption: PolicyLimits['preemption'];
+  readonly requireQuotaFor?: readonly string[];
 }
 
 /** What the API server judges with one expression. */

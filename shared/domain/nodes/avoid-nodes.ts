@@ -99,7 +99,7 @@ export interface AvoidEntry {
   readonly hard: boolean;
 }
 
-/** Entries that one NodePressure holds at most (deploy/crds/plimsoll.dev_nodepressures.yaml). */
+/** Entries that one NodePressure holds at most. */
 export const MAX_ENTRIES = 64;
 
 /** An hour more than the longest that a process of ours writes (`nodes.longestAvoidSeconds`): clocks differ. */

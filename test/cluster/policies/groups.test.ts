@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
-import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
+import { encodePriorityRules, storedBytes } from '#shared/api/priority-rules.ts';
 import { ADMISSION_POLICIES } from '#shared/kube/resource.ts';
 import { RULES_OF_GROUPS } from '#shared/kube/api-names.ts';
 import { buildClass } from '#test/build/admission.ts';

@@ -3,7 +3,7 @@ import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
-import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
+import { encodePriorityRules, storedBytes } from '#shared/api/priority-rules.ts';
 import { policyArbitrary, RULE_CLASSES } from '#test/build/rule-cases.ts';
 import { valueOf } from '#test/build/value-of.ts';
 import type { RuleNames } from './mutated-requests.ts';

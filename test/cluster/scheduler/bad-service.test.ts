@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HOUR_MS } from '#shared/domain/base/durations.ts';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import { textAt } from '#test/contract/harness.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { governingPolicy, nodePolicyViews, policyEntry } from '#dashboard/views/node-policies.ts';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { nodeView } from '#dashboard/views/node-view.ts';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
 const BECAUSE = { code: 'ExceedsRequests', text: 'uses 300Mi more than it requests', facts: {} };

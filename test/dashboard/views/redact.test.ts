@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { nodeView } from '#dashboard/views/node-view.ts';
 import { redactNode } from '#dashboard/views/redact.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 
 const AT = '2026-01-01T12:00:00Z';
 

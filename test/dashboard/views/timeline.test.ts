@@ -3,7 +3,7 @@ import { nodeView } from '#dashboard/views/node-view.ts';
 import { recordView } from '#dashboard/views/preemptions.ts';
 import { type EventEntry, eventEntry, recordedRemovals, timelineOf } from '#dashboard/views/timeline.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 
 const AT = '2026-01-01T11:00:00Z';
 const NOW = Date.parse('2026-01-01T12:00:00Z');

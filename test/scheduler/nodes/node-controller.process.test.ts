@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import { at } from '#test/contract/harness.ts';
 import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { processScene } from '#test/scheduler/process-scene.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS } from '#shared/domain/base/durations.ts';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';

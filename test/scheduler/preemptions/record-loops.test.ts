@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { type RecordedLoops, recordOnce, type RecordOptions } from '#scheduler/preemptions/record-loops.ts';

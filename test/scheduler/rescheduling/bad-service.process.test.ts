@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { HOUR_MS } from '#shared/domain/base/durations.ts';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { processScene } from '#test/scheduler/process-scene.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
-import { encodeNodePressure } from '#shared/api/encode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
+import { encodeNodePressure } from '#shared/api/node-pressure.ts';
 import {
   isFresh,
   isSameOwner,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
-import { encodePreemptionLoops } from '#shared/api/encode-node-pressure.ts';
+import { decodeNodePressure } from '#shared/api/node-pressure.ts';
+import { encodePreemptionLoops } from '#shared/api/node-pressure.ts';
 
 describe('spec.preemptionLoops of a NodePressure', () => {
   test('a loop without owners, rounds or an end, or with an end beyond any window, is left out', () => {

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { QUEUES } from '#shared/kube/resource.ts';
 import { MAX_RESOURCES, QUEUE_SPEC } from '#shared/api/queue.ts';
+import { evictedPods } from '#shared/api/evicted-pods.ts';
 import { described } from '#shared/api/schema/crd-words.ts';
 import { amounts, time } from '#shared/api/schema/fields.ts';
 import {
   AGE,
   column,
   conditions,
-  evictedPods,
   generation,
   type KindDefinition,
   READY,

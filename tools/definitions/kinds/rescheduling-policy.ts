@@ -1,16 +1,11 @@
 import { z } from 'zod';
 import { RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
 import { RESCHEDULING_POLICY_SPEC } from '#shared/api/rescheduling-policy.ts';
+import { evictedPods } from '#shared/api/evicted-pods.ts';
+import { STOPPED_OWNERS } from '#shared/api/rescheduling-status.ts';
 import { described } from '#shared/api/schema/crd-words.ts';
 import { time } from '#shared/api/schema/fields.ts';
-import {
-  AGE,
-  column,
-  conditions,
-  evictedPods,
-  type KindDefinition,
-  wideColumn,
-} from '#tools/definitions/kind-definition.ts';
+import { AGE, column, conditions, type KindDefinition, wideColumn } from '#tools/definitions/kind-definition.ts';
 
 const STATUS = described(
   z
@@ -84,21 +79,7 @@ const STATUS = described(
         'Owners whose pods kubelets refused, with the nodes that they are kept away from. In a dry run, that they would be kept away from.',
         { 'x-kubernetes-list-type': 'atomic' },
       ),
-      stopped: described(
-        z
-          .array(
-            z
-              .object({
-                owner: described(z.string(), 'Namespace, kind and name.'),
-                until: time('How long.'),
-                text: described(z.string(), 'Why.'),
-              })
-              .partial(),
-          )
-          .max(20),
-        'Owners that are left alone because kube-scheduler disagrees.',
-        { 'x-kubernetes-list-type': 'atomic' },
-      ),
+      stopped: STOPPED_OWNERS,
       conditions: conditions(),
       policies: described(
         z

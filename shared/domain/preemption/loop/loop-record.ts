@@ -38,7 +38,7 @@ export interface LoopRecord {
   readonly action: LoopAction | undefined;
 }
 
-/** Maximum number of records in one NodePressure (deploy/crds/plimsoll.dev_nodepressures.yaml). */
+/** Maximum number of records in one NodePressure. */
 export const MAX_RECORDS = 10;
 /** Upper bound of the allowed rounds, and of the rounds in one record. */
 export const MAX_ROUNDS = 16;

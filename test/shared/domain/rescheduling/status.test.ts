@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeEvictedPods } from '#shared/api/disruption.ts';
+import { decodeEvictedPods } from '#shared/api/evicted-pods.ts';
 import { encodeReschedulingStatus } from '#shared/api/rescheduling-status.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import { evictedPod, statusOf } from '#shared/domain/rescheduling/status.ts';

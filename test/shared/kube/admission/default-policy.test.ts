@@ -9,7 +9,7 @@ import { byName } from '#shared/domain/base/texts.ts';
 import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
-import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
+import { encodePriorityRules, storedBytes } from '#shared/api/priority-rules.ts';
 import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
 import { buildWorld } from '#test/build/admission.ts';

@@ -10,7 +10,7 @@ import { WARNINGS } from '#shared/domain/admission/warnings.ts';
 import { byName } from '#shared/domain/base/texts.ts';
 import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
-import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
+import { encodePriorityRules, storedBytes } from '#shared/api/priority-rules.ts';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { leftToWebhook, MAX_CLASSES, notElsewhere } from '#shared/kube/admission/left-to-webhook.ts';
 import { type PatchOperation, priorityPatch, RECORD_PATH } from '#shared/kube/admission/pod-patches.ts';

@@ -11,7 +11,7 @@ import { decodePodRequest, decodeTemplate } from '#shared/kube/decode/decode-pod
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
-import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
+import { encodePriorityRules, storedBytes } from '#shared/api/priority-rules.ts';
 import {
   NAMESPACE_LABELS,
   policyArbitrary,

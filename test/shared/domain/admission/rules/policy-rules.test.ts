@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { encodePriorityRules } from '#shared/api/encode-priority-rules.ts';
+import { encodePriorityRules } from '#shared/api/priority-rules.ts';
 import { decodePriorityPolicy, encodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { POLICY_RULES } from '#shared/domain/admission/policy-rules.ts';
 import type { PolicyLimits } from '#shared/domain/priority/classes-and-policies.ts';
