@@ -105,7 +105,8 @@ export function noteRequest(
   eviction: Eviction,
   wallNow: Instant,
 ): readonly EvictionRecord[] {
-  const { pod, signal, stage, mode, because } = eviction;
+  const { pod, signal, stage, mode } = eviction;
+  const because = withStanding(eviction);
   const again = records.findIndex((each) => each.pod.uid === pod.uid && each.mode === mode);
   if (eviction.isShortening && again >= 0)
     return records.map((each, at) => (at === again ? { ...each, stage, because } : each));
@@ -123,6 +124,13 @@ export function noteRequest(
     decision: decisionIdOf(eviction),
   };
   return [record, ...records].slice(0, MAX_RECORDS);
+}
+
+/** Why the node was short, and what the pod used: a record outlives the report of the node. */
+function withStanding({ because, standing }: Eviction): Because {
+  if (standing === undefined) return because;
+  const text = `${because.text}; the pod ${standing.text}`;
+  return { code: because.code, text, facts: { ...standing.facts, ...because.facts } };
 }
 
 /** The records of this process, then those of the previous one, up to the limit. */

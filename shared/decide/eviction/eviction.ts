@@ -1,9 +1,11 @@
 import { type Pod, ownerOf } from '#shared/domain/pod/pod.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountOf, isHard, isBelow, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
 import { resourceOf, type Observations } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+import { standingOf } from '#shared/domain/ranking/explain-ranking.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { type AgentPolicy, modeOf } from '#shared/api/node-pressure-policy/policy.ts';
 import { figureFor, othersUse, decidingObservations } from './snapshot/deciding-figures.ts';
@@ -25,6 +27,8 @@ export interface Eviction extends Omit<PressureTrigger, 'gap' | 'isPresent'> {
   readonly graceSeconds: number;
   /** Usage of the pod as it was ranked. */
   readonly usage: PodUsage | undefined;
+  /** Usage against request, as it was ranked; absent for a pod that already terminates. */
+  readonly standing?: Because;
   /** Whether the pod already terminates and is asked to do so sooner. */
   readonly isShortening: boolean;
   /** Whether the pod's opt-out counts for this eviction. */
@@ -50,7 +54,8 @@ export function evictionOf(candidate: Candidate, trigger: PressureTrigger, conte
   const usage = context.snapshot.usage.get(pod.uid);
   const optOut = optOutForce(candidate, trigger.stage, context.policy);
   const urgency = urgencyOf(trigger, context.state);
-  return { ...reasonOf(trigger), pod, graceSeconds, usage, isShortening: false, optOut, urgency };
+  const standing = standingOf(candidate);
+  return { ...reasonOf(trigger), pod, graceSeconds, usage, standing, isShortening: false, optOut, urgency };
 }
 
 /** The grace period below a hard threshold (`immediateEvictionGracePeriodSeconds`). */

@@ -28,9 +28,18 @@ export function explainRanking(ranked: readonly Candidate[], order: RankingOrder
   }));
 }
 
+/** Usage, request and priority of a candidate, whatever comes after it; names no other pod. */
+export function standingOf(candidate: Candidate): Because {
+  return { code: 'Ranked', text: standingText(candidate), facts: factsOf(candidate, undefined) };
+}
+
+function standingText(candidate: Candidate): string {
+  return `${describeUsage(candidate)}, priority ${candidate.facts.priority}`;
+}
+
 function explain(candidate: Candidate, next: Candidate | undefined, order: RankingOrder): Because {
   const decidedBy = next === undefined ? undefined : decidingKey(candidate, next, order);
-  const standing = `${describeUsage(candidate)}, priority ${candidate.facts.priority}`;
+  const standing = standingText(candidate);
   const text =
     next === undefined || decidedBy === undefined
       ? standing

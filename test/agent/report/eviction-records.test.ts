@@ -24,6 +24,16 @@ describe('eviction records', () => {
         endedAt: undefined,
       },
     ]);
+    expect(asked[0]?.because).toEqual({
+      code: 'HardThresholdMet',
+      text: 'memory.available is 10Mi, below the hard threshold of 100Mi; the pod uses 500Mi memory, over its request of 100Mi, priority 0',
+      facts: expect.objectContaining({
+        usage: '500Mi',
+        request: '100Mi',
+        exceedsRequest: true,
+        priority: 0,
+      }) as unknown,
+    });
     const answered = noteOutcome(asked, { uid: 'uid-hog', mode: 'Enforce' }, 'evicted');
     expect(noteEnds(answered, decision.state, 9)).toBe(answered);
     expect(noteEnds(answered, FIRST_STATE, 9)).toMatchObject([{ outcome: 'evicted', endedAt: 9 }]);
