@@ -21,6 +21,7 @@ import { UnplacedPods } from '#shared/decide/queues/unplaced-pods.ts';
 import { Reclaim, type ReclaimPorts } from './reclaim.ts';
 import { createStatusWriter } from './status-writer.ts';
 import type { StoredQueue } from './stored-queue.ts';
+import { createWaitConditions } from './wait-conditions.ts';
 import { createWaitEvents } from './wait-events.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { ListWatchOptions } from '#shared/kube/reflector/list-watch.ts';
@@ -107,6 +108,7 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
     (uid) => daemonSetOf(pods.get(uid)?.unplaced),
     term.formerUntil,
   );
+  const writeConditions = createWaitConditions({ client, clock, log, pods, term }, whyNoRoom);
   const promises = new UnplacedPods();
   const believed = new BelievedNodes();
   const isRoomMade = (uid: string) => reclaim.isMakingRoomFor(uid);
@@ -128,6 +130,7 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
       await writeStatus(last, passing);
       await clearMarks({ client, clock, log, pods, term }, passing);
       await inChunks(tellWaiting(last, clock.now()), clock, passing);
+      await writeConditions(last, passing);
     },
     reclaim: async (passing: AbortSignal): Promise<void> => {
       if (last !== undefined && isCurrent(leading)) await reclaim.round(last, passing);

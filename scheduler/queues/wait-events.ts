@@ -1,13 +1,11 @@
-import { type Because, reason } from '#shared/domain/base/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Instant, Owner } from '#shared/domain/pod/pod.ts';
-import { whyWaiting } from '#shared/domain/queue/let-in.ts';
-import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { announcementsDue } from '#shared/domain/queue/queue-settings.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { type EventRecord, type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
-import { withWayOut } from '#shared/decide/queues/rollouts.ts';
+import { waitingSubjects } from './wait-reasons.ts';
 
 /**
  * Per round, that is, per second: in a burst of 10,000 pods the last one gets its Event after some minutes, unless it
@@ -22,11 +20,6 @@ const NEW_FOR_MS = 30_000;
 /** For an earlier leader's last round, and for clocks that differ. */
 const FORMER_LEADER_MS = 10_000;
 const PODS_PER_STEP = 1_000;
-
-/** A missing queue may be created within two seconds; after that, an Event reports that it does not exist. */
-const EXPECTED_MS = 10_000;
-
-const SEEKS_ROOM = reason<object>('SeeksRoom', () => 'waits for room that other queues have to free');
 
 /**
  * Records Events on waiting pods about what they wait for, at once and after 1, 10 and 60 minutes. Call it once a
@@ -48,54 +41,34 @@ export function createWaitEvents(
     const next = new Map<string, number>();
     const stillReturned = new Map<string, Instant>();
     let left = MAX_EVENTS;
-    const isDue = (uid: string, since: Instant): boolean => {
+    const isDue = (key: string, since: Instant): boolean => {
       const due = announcementsDue(since, now);
       const isNew = now - since <= NEW_FOR_MS || since >= formerUntil - FORMER_LEADER_MS;
-      const known = recorded.get(uid) ?? (isNew ? 0 : due);
+      const known = recorded.get(key) ?? (isNew ? 0 : due);
       const isRecorded = due > known && left > 0;
-      next.set(uid, isRecorded ? due : known);
+      next.set(key, isRecorded ? due : known);
       left -= Number(isRecorded);
       return isRecorded;
     };
-    const recordEach = function* (pods: readonly WaitingPod[], whyOf: (pod: WaitingPod) => Because): Steps<void> {
-      for (const pod of pods) {
-        if (next.size % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
-        if (!isDue(pod.uid, pod.waitingSince)) continue;
-        const because = whyOf(pod);
-        record(events, podReference(subjectOf(pod)), because);
-        const owner = daemonSetOf(pod.uid);
-        if (owner !== undefined) record(events, daemonSetReference(pod, owner), because);
-      }
-    };
-    yield* recordEach(plan.held, (pod) =>
-      withWayOut(whyWaiting(plan.question, plan.decision, pod), plan.heldRollouts, pod),
-    );
-    yield* recordEach(plan.seeking, ({ uid }) => whyNoRoom(uid) ?? SEEKS_ROOM({}));
-    for (const { pod, because } of plan.returned) {
-      const since = returnedSince.get(pod.uid) ?? now;
-      stillReturned.set(pod.uid, since);
-      if (isDue(`returned ${pod.uid}`, since)) record(events, podReference(pod), because);
-    }
-    for (const { pod, because, isExpected } of plan.homeless) {
-      if (isExpected && now - pod.createdAt < EXPECTED_MS) continue;
-      if (isDue(pod.uid, pod.createdAt)) record(events, podReference(pod), because);
+    for (const subject of waitingSubjects(plan, whyNoRoom, now)) {
+      if (next.size % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
+      const { uid, since = returnedSince.get(uid) ?? now } = subject;
+      if (subject.since === undefined) stillReturned.set(uid, since);
+      if (!isDue(subject.since === undefined ? `returned ${uid}` : uid, since)) continue;
+      const because = subject.why();
+      record(events, podReference(subject), because);
+      const owner = subject.since === undefined ? undefined : daemonSetOf(uid);
+      if (owner !== undefined) record(events, daemonSetReference(subject, owner), because);
     }
     [recorded, returnedSince] = [next, stillReturned];
   };
 }
 
-interface EventSubject {
-  readonly uid: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-function subjectOf(pod: WaitingPod): EventSubject {
-  return { ...podAddress(pod), uid: pod.uid };
-}
-
-function daemonSetReference(pod: WaitingPod, { apiVersion, kind, name, uid }: Owner): EventRecord['regarding'] {
-  return { apiVersion, kind, name, uid, namespace: podAddress(pod).namespace };
+function daemonSetReference(
+  { namespace }: { readonly namespace: string },
+  { apiVersion, kind, name, uid }: Owner,
+): EventRecord['regarding'] {
+  return { apiVersion, kind, name, uid, namespace };
 }
 
 function record(

@@ -200,6 +200,9 @@ export const PRESSURE_CONDITIONS = {
   pid: 'plimsoll.dev/PidContention',
 } as const;
 
+/** On a pod behind the gate of the queues: what it waits for, as the Event of the same name. */
+export const CONDITION_WAITS_IN_QUEUE = 'plimsoll.dev/WaitsInQueue';
+
 /** Reasons of Events. The first three are those of the kubelet and kube-scheduler. */
 export const EVENT_REASONS = {
   thresholdMet: 'EvictionThresholdMet',

@@ -2,7 +2,7 @@ import type { Admitted } from '#shared/api/admitted.ts';
 import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import { LABEL_QUEUE } from '#shared/kube/api-names.ts';
+import { CONDITION_WAITS_IN_QUEUE, LABEL_QUEUE } from '#shared/kube/api-names.ts';
 import { isDeletedByOwner, type Rollout, rolloutOf } from './rollout.ts';
 import { applicationOf, isMarkedOriginator } from '#shared/kube/annotations/annotations.ts';
 
@@ -38,6 +38,8 @@ export interface QueuedPod {
   readonly isMarkedOriginator: boolean;
   /** The whole pod, while it has no node. */
   readonly unplaced: Pod | undefined;
+  /** Whether its status says that it waits in a queue. */
+  readonly saysThatItWaits: boolean;
   /** As one that waits in a queue; the same object each time, so that passes need not make it again. */
   asWaiting: (queue: string) => WaitingPod;
 }
@@ -135,6 +137,10 @@ export class KeptPod implements QueuedPod {
 
   get unplaced(): Pod | undefined {
     return this.isBound ? undefined : this.#pod;
+  }
+
+  get saysThatItWaits(): boolean {
+    return this.#pod.status.conditions.some(({ type }) => type === CONDITION_WAITS_IN_QUEUE);
   }
 
   get resourceVersion(): string | undefined {

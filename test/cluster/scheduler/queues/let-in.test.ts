@@ -8,7 +8,7 @@ import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts'
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { eventually } from '#test/build/waiting.ts';
-import { gatesOf, PATIENCE_MS, podOf, pods, QUEUES, queueScene } from './queue-scene.ts';
+import { gatesOf, LEADER, PATIENCE_MS, podOf, pods, QUEUES, queueScene } from './queue-scene.ts';
 
 const why = whyNoOwnCluster(process.env);
 
@@ -130,6 +130,39 @@ describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler$
         'no queue selects namespace nobody, and neither pod nor namespace names one',
       ]);
     }, PATIENCE_MS);
+  }, 60_000);
+
+  test('waiting pods carry the reason, and pods that were let in do not', async () => {
+    const said = async (isLetIn: boolean) => {
+      const all = (await list('team-a')).filter((each) => (gatesOf(each).length === 0) === isLetIn);
+      const conditions = all.flatMap((each) => at(each, 'status.conditions') as readonly object[]);
+      return conditions.filter((each) => at(each, 'type') === 'plimsoll.dev/WaitsInQueue');
+    };
+    await eventually(async () => {
+      expect((await said(false)).map((each) => at(each, 'message'))).toEqual(
+        Array.from({ length: 2 }, () => 'waits for 1 cpu: queue of-a is at its deserved 4'),
+      );
+      expect(await said(true)).toEqual([]);
+    }, PATIENCE_MS);
+  }, 60_000);
+
+  test('the leader says only of managed pods what they wait for, and writes no other condition', async () => {
+    await scene.create(pods('default'), podOf('elsewhere', { schedulingGates: [{ name: 'example.com/other' }] }));
+    const waits = { type: 'plimsoll.dev/WaitsInQueue', status: 'True', reason: 'AtMaximum', message: 'x' };
+    const say = async (namespace: string, name: string, change: (before: readonly object[]) => readonly object[]) => {
+      const { body: pod } = await scene.user()('GET', pods(namespace, name));
+      const conditions = change((at(pod, 'status.conditions') ?? []) as readonly object[]);
+      const path = `${pods(namespace, name)}/status?dryRun=All`;
+      const { status, body } = await scene.user(LEADER)('PATCH', path, { status: { conditions } });
+      return [status, at(body, 'message')];
+    };
+    const refused = (text: string) => [403, expect.stringContaining(text) as unknown];
+    const added = (before: readonly object[]) => [...before, waits];
+    const only = refused('only the condition plimsoll.dev/WaitsInQueue');
+    expect(await say('nobody', 'alone', added)).toEqual([200, undefined]);
+    expect(await say('nobody', 'alone', (before) => [...before, { ...waits, type: 'Ready' }])).toEqual(only);
+    expect(await say('nobody', 'alone', () => [waits])).toEqual(only);
+    expect(await say('default', 'elsewhere', added)).toEqual(refused('only of pods in managed namespaces'));
   }, 60_000);
 
   test('settings without effect, unknown parents and guarantees above the cluster are conditions', async () => {

@@ -1,0 +1,50 @@
+import { type Because, reason } from '#shared/domain/base/because.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { whyWaiting } from '#shared/domain/queue/let-in.ts';
+import { podAddress } from '#shared/domain/queue/queue-pod.ts';
+import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import { withWayOut } from '#shared/decide/queues/rollouts.ts';
+
+/** A pod that waits for its queue, or gave its share back. */
+export interface WaitingSubject {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** `undefined` for a pod that gave its share back. */
+  readonly since: Instant | undefined;
+  /** Computed only when it is asked for: thousands of pods wait. */
+  readonly why: () => Because;
+}
+
+/** A missing queue may be created within two seconds; after that, its pods are told that it does not exist. */
+const EXPECTED_MS = 10_000;
+
+const SEEKS_ROOM = reason<object>('SeeksRoom', () => 'waits for room that other queues have to free');
+
+/** All pods that wait, and why. `whyNoRoom` returns what was found for a pod that waits for room. */
+export function* waitingSubjects(
+  plan: QueuePlan,
+  whyNoRoom: (uid: string) => Because | undefined,
+  now: Instant,
+): Generator<WaitingSubject> {
+  for (const pod of plan.held) {
+    const why = () => withWayOut(whyWaiting(plan.question, plan.decision, pod), plan.heldRollouts, pod);
+    yield { ...podAddress(pod), uid: pod.uid, since: pod.waitingSince, why };
+  }
+  for (const pod of plan.seeking)
+    yield {
+      ...podAddress(pod),
+      uid: pod.uid,
+      since: pod.waitingSince,
+      why: () => whyNoRoom(pod.uid) ?? SEEKS_ROOM({}),
+    };
+  for (const { pod, because } of plan.returned) yield { ...addressOf(pod), since: undefined, why: () => because };
+  for (const { pod, because, isExpected } of plan.homeless) {
+    if (isExpected && now - pod.createdAt < EXPECTED_MS) continue;
+    yield { ...addressOf(pod), since: pod.createdAt, why: () => because };
+  }
+}
+
+function addressOf({ uid, namespace, name }: Omit<WaitingSubject, 'since' | 'why'>) {
+  return { uid, namespace, name };
+}
