@@ -40,6 +40,7 @@ module.exports = {
     ...inOrder('shared/domain', ['placement', 'preemption']),
     only('api', '^shared/api/', '^shared/(api|domain|kube)/'),
     only('decide', '^shared/decide/', '^shared/(decide|api|domain|kube|runtime)/'),
+    only('pods', '^shared/decide/pods/', '^shared/(decide/pods|api|domain|kube)/'),
     only('queues', '^shared/decide/queues/', '^shared/(decide/queues|api|domain|kube|runtime)/'),
     only('eviction', '^shared/decide/eviction/', '^shared/(decide/eviction|api|domain|kube)/'),
     only('simulation', '^shared/decide/simulation/', '^shared/(decide/(eviction|simulation)|api|domain|kube)/'),

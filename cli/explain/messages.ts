@@ -1,3 +1,4 @@
+import { whatHappened } from '#shared/decide/pods/messages.ts';
 import type { Cause, DisruptionSpec, Preemptor } from '#shared/domain/disruption/disruption.ts';
 
 /** Every sentence of `plimsoll explain`, to be read from top to bottom. */
@@ -75,28 +76,12 @@ export function expectedObject(words: readonly (string | undefined)[]): string {
 }
 
 /*
- * Every sentence of `plimsoll explain` about a removed pod, to be read from top to bottom. Each cause has its own word,
- * which no sentence about another cause uses (S0-1); a test checks all of them.
+ * Every sentence of `plimsoll explain` about a removed pod, to be read from top to bottom.
  */
-
-const WHAT_HAPPENED: Readonly<Record<Cause, (node: string) => string>> = {
-  Preemption: (node) => `was preempted on ${node}`,
-  Eviction: (node) => `was evicted from ${node}`,
-  KubeletEviction: (node) => `was evicted from ${node} by the kubelet`,
-  Rescheduling: (node) => `was moved off ${node} by the rescheduler`,
-  Reclaim: (node) => `was reclaimed from ${node} for another queue`,
-  Drain: (node) => `was removed from ${node} while the node was drained`,
-  Taint: (node) => `was removed from ${node} because of a taint`,
-  Deletion: (node) => `was deleted from ${node}`,
-  OOMKill: (node) => `was killed on ${node} because it ran out of memory`,
-  NodeLost: (node) => `was lost with ${node}`,
-  Unknown: (node) => `was removed from ${node} for an unknown cause`,
-};
 
 /** The first sentence of a record. */
 export function headline({ pod, node, cause, at, age }: Headline): string {
-  const onNode = node === '' ? 'its node' : `node ${node}`;
-  return `pod ${pod} ${WHAT_HAPPENED[cause](onNode)}, at ${at} (${age} ago)`;
+  return `pod ${pod} ${whatHappened(cause, node)}, at ${at} (${age} ago)`;
 }
 
 interface Headline {

@@ -1,30 +1,4 @@
-import { QUEUE_GATE } from '#shared/kube/api-names.ts';
 /** Every sentence of `plimsoll why-not`, to be read from top to bottom. */
-
-export function placed(node: string): string {
-  return `the pod is on ${node}`;
-}
-
-export function ended(phase: string): string {
-  return `the pod has ended: ${phase}`;
-}
-
-/** `reason` is the kubelet's, such as OutOfcpu. */
-export function refusedByKubelet(node: string, reason: string): string {
-  return (
-    `the kubelet of ${node} refused the pod (${reason}): another scheduler used the room first, or the node changed; ` +
-    'no other pod is removed for it, and its controller, if it has one, creates another'
-  );
-}
-
-export function gated(gates: readonly string[]): string {
-  const queue = gates.includes(QUEUE_GATE) ? '; its Event WaitsInQueue says what its queue lacks' : '';
-  return `scheduling gates keep it from being scheduled until they are removed: ${gates.join(', ')}${queue}`;
-}
-
-export function terminating(): string {
-  return 'the pod is terminating, so it is not scheduled';
-}
 
 export function fitsNow(nodes: number): string {
   return (

@@ -1,25 +1,16 @@
-import { hasEnded, isKubeletRefusal, type Pod } from '#shared/domain/pod/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { explainStuckPreemptor } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
 import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
+import { podSituation } from '#shared/decide/pods/pod-situation.ts';
 import { headline } from '#shared/decide/simulation/messages.ts';
 import type { SchedulerSetup } from '#shared/decide/simulation/placement.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import type { Metadata } from '#cli/output/answer.ts';
 import { placementOf } from '#cli/cluster/placement.ts';
-import {
-  ended,
-  fitsNow,
-  gated,
-  neverPreempts,
-  otherScheduler,
-  placed,
-  refusedByKubelet,
-  scheduled,
-  terminating,
-} from './messages.ts';
+import { fitsNow, neverPreempts, otherScheduler, scheduled } from './messages.ts';
 
 /** Why a pod is not on a node. */
 export interface PendingReason {
@@ -62,19 +53,13 @@ function outcomeOf(simulation: Simulation, pod: Pod): Because {
 }
 
 /** Why the scheduler does not consider a pod at all. */
-function knownReason(pod: Pod, raw: unknown): Because | undefined {
-  const { spec, status, deletion } = pod;
-  if (hasEnded(pod)) return endedReason(status.phase ?? '', spec.nodeName ?? '', raw);
-  if ((spec.nodeName ?? '') !== '') return because('Placed', placed(spec.nodeName ?? ''));
-  if (deletion !== undefined) return because('Terminating', terminating());
-  const gates = namesIn(fieldOf(fieldOf(raw, 'spec'), 'schedulingGates'));
-  return gates.length > 0 ? because('Gated', gated(gates)) : undefined;
+function knownReason({ name, spec: { nodeName = '' } }: Pod, raw: unknown): Because | undefined {
+  const { state, because: known } = podSituation({ name, raw, events: [], removals: [] });
+  return state === 'Waits' && nodeName === '' && isSchedulersTurn(known) ? undefined : known;
 }
 
-function endedReason(phase: string, node: string, raw: unknown): Because {
-  const reason = fieldOf(fieldOf(raw, 'status'), 'reason');
-  const isRefused = phase === 'Failed' && typeof reason === 'string' && isKubeletRefusal(reason);
-  return isRefused ? because('RefusedByKubelet', refusedByKubelet(node, reason)) : because('Ended', ended(phase));
+function isSchedulersTurn({ code }: Because): boolean {
+  return code === 'NotTried' || code === 'Unschedulable';
 }
 
 function statements(raw: unknown): readonly Because[] {
@@ -94,11 +79,6 @@ function lastMessage(conditions: unknown): string {
     'message',
   );
   return typeof found === 'string' ? found : '';
-}
-
-function namesIn(list: unknown): readonly string[] {
-  const items: readonly unknown[] = Array.isArray(list) ? list : [];
-  return items.map((item) => fieldOf(item, 'name')).filter((name) => typeof name === 'string');
 }
 
 function identity({ namespace, name, createdAt, spec }: Pod): Pick<PendingReason, 'metadata' | 'priority'> {
