@@ -11,7 +11,7 @@ const USER = "request.userInfo.?username.orValue('')";
 
 /** Policies of deploy/base: they also hold accounts of components, which may be installed at any time. */
 export function accountPolicies(): readonly KubeObject[] {
-  return [...eventReporters(), ...ownEvictions()];
+  return [...eventReporters(), ...ownEvictions(), ...ownLeases()];
 }
 
 const NAMES_OF_EVENT =
@@ -87,6 +87,23 @@ function ownEvictions(): readonly KubeObject[] {
         expression: `!(request.namespace in ${celList(PROTECTED_NAMESPACES)})`,
         message: 'Plimsoll must not evict from kube-system or from its own namespaces',
       },
+    ],
+  });
+}
+
+const MAY_RENEW = ['patch', 'update'].map((verb) => `variables.lease.check('${verb}').allowed()`).join(' || ');
+
+/** RBAC cannot limit a creation by name: with a token of one part, the Lease of another part would be taken before it starts. */
+function ownLeases(): readonly KubeObject[] {
+  const lease = "authorizer.group('coordination.k8s.io').resource('leases').namespace(request.namespace).name";
+  return policy({
+    name: 'plimsoll-own-leases',
+    failurePolicy: 'Fail',
+    resourceRules: [rule('coordination.k8s.io', 'leases', ['CREATE'])],
+    matchConditions: [condition('by-plimsoll', `${USER} in ${celList(ALL_ACCOUNTS.map(({ user }) => user))}`)],
+    variables: [celVariable('lease', `${lease}(object.metadata.?name.orValue(''))`)],
+    validations: [
+      { expression: MAY_RENEW, message: 'an account of Plimsoll may create only a Lease that it may renew' },
     ],
   });
 }

@@ -50,7 +50,7 @@ export function createCandidate(options: CandidateOptions): LeaseCandidate {
 
   async function tryAcquire(signal: AbortSignal): Promise<LeaseAttempt> {
     const found = await getObject(client, address, { signal, timeoutMs: renewDeadlineMs });
-    formerUntil = found.kind === 'ok' ? renewedAt(found.object) : 0;
+    formerUntil = found.kind === 'ok' ? Math.min(renewedAt(found.object), clock.now()) : 0;
     if (found.kind === 'notFound')
       return attempt(await write(createLease(options), { ...holding(), ...taken(0, clock) }));
     if (found.kind !== 'ok') return attempt(found);
@@ -159,13 +159,16 @@ export interface Sighting {
   readonly seenAt: number;
 }
 
+/** A holder that is not seen any more is not waited for longer, whatever it wrote: several times what ours write. */
+const MAX_DURATION_MS = 60_000;
+
 /** Reads a Lease. Invalid fields count as absent, so that a damaged lease expires instead of blocking forever. */
-function leaseRecord(lease: KubeObject, defaultDurationMs: number): LeaseRecord {
+function leaseRecord(lease: KubeObject, ownMs: number): LeaseRecord {
   const spec = isRecord(lease['spec']) ? lease['spec'] : {};
   const { holderIdentity, leaseDurationSeconds, leaseTransitions } = spec;
   return {
     holder: typeof holderIdentity === 'string' ? holderIdentity : '',
-    durationMs: isCount(leaseDurationSeconds) ? leaseDurationSeconds * 1_000 : defaultDurationMs,
+    durationMs: isCount(leaseDurationSeconds) ? Math.min(leaseDurationSeconds * 1_000, MAX_DURATION_MS) : ownMs,
     transitions: isCount(leaseTransitions) ? leaseTransitions : 0,
     uid: lease.metadata.uid ?? '',
     resourceVersion: lease.metadata.resourceVersion ?? '',

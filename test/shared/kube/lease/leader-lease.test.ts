@@ -94,6 +94,19 @@ describe('runWithLease', () => {
     await end(clock, a, b);
   });
 
+  test('a holder that writes an end in ten years holds it for a minute after it was last seen', async () => {
+    const [server, clock] = [leaseServer(), manualClock()];
+    const forged = { holderIdentity: 'thief', leaseDurationSeconds: 2_000_000_000, renewTime: '2036-01-01T00:00:00Z' };
+    server.leases.set(NAME, { metadata: { uid: 'uid-0', resourceVersion: 'v0' }, spec: forged });
+    const a = contend(server, clock, 'a');
+    await clock.advance(59_000);
+    expect(leaders(a)).toBe(0);
+    await clock.advance(5_000);
+    expect(leaders(a)).toBe(1);
+    expect(a.term?.formerUntil).toBeLessThanOrEqual(clock.now());
+    await end(clock, a);
+  });
+
   test('a leader that is cut off stops before another begins', async () => {
     const [server, clock] = [leaseServer(), manualClock()];
     const a = contend(server, clock, 'a');
