@@ -14,7 +14,8 @@ import { type LetInPorts, letPodsIn, type Refusal, refusalOf } from './let-pods-
 import type { ReclaimSettings } from '#shared/domain/queue/reclaim-settings.ts';
 import { claimedDaemonSet, type Owner, type Pod } from '#shared/domain/pod/pod.ts';
 import { BelievedNodes } from '#shared/decide/queues/believed-nodes.ts';
-import { type QueuePassInput, planPass, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import { planPass, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import type { QueuePassInput } from '#shared/decide/queues/sort-pods.ts';
 import { createQueueMetrics, type QueueMetrics, showOldestWaiting, showWaiting } from './queue-metrics.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { UnplacedPods } from '#shared/decide/queues/unplaced-pods.ts';

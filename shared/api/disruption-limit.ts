@@ -110,7 +110,9 @@ const LIMIT = z.codec(
   z.custom<DisruptionLimit>(),
   {
     decode: ({ metadata: { namespace = '', name = '' }, spec }) => ({
-      ...{ namespace, name, ...spec },
+      namespace,
+      name,
+      ...spec,
       shares: new Map(spec.shares.map(({ component, percent }) => [component, percent])),
     }),
     encode: ({ namespace, name, shares, ...spec }) => ({

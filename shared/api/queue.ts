@@ -208,7 +208,11 @@ export function queueFromTemplate(child: NewChild, template: QueueShare): QueueO
   return {
     ...template,
     ...(!child.isGuaranteed && { guaranteed: NO_AMOUNTS }),
-    ...{ name: childName(child), parent: child.parent, generation: 0, capacity: undefined, reclaim: undefined },
+    name: childName(child),
+    parent: child.parent,
+    generation: 0,
+    capacity: undefined,
+    reclaim: undefined,
     namespaces: prepareSelector(undefined),
   };
 }
@@ -223,7 +227,9 @@ function queueOf(object: QueueObject): Queue {
   const { name, parent, weight, guaranteed, max, ordering, childTemplate } = object;
   const { policy = 'Default', delay, preferNear = false } = object.preemption ?? {};
   return {
-    ...{ name, parent, weight },
+    name,
+    parent,
+    weight,
     guaranteed: queueAmounts(guaranteed),
     max: queueAmounts(max),
     preemption: { policy, delayMs: delayOf(delay) ?? DEFAULT_DELAY_MS, preferNear },
@@ -236,8 +242,11 @@ function queueOf(object: QueueObject): Queue {
 export function writtenSettings(queue: QueueObject): WrittenSettings {
   const { name, preemption, namespaces, guaranteed, max, capacity, childTemplate, reclaim } = queue;
   const named = {
-    ...{ guaranteed, max, capacity },
-    ...{ 'childTemplate.guaranteed': childTemplate?.guaranteed, 'childTemplate.max': childTemplate?.max },
+    guaranteed,
+    max,
+    capacity,
+    'childTemplate.guaranteed': childTemplate?.guaranteed,
+    'childTemplate.max': childTemplate?.max,
   };
   const types = Object.entries(named).flatMap(([field, of]) =>
     Array.from(of?.keys() ?? [], (type) => [field, type] as const),

@@ -105,10 +105,17 @@ function takerOf(queues: QueuesNow, queueOf: QueueOf, preemptor: Pod): Taker | u
   const { tree } = queues.directory;
   const { amounts, now, snapshot } = queues;
   const pod: WaitingPod = {
-    ...{ uid: preemptor.uid, name: `${preemptor.namespace}/${preemptor.name}`, queue, application: '' },
-    ...{ priority: priorityOf(preemptor), requests: podCounter(tree)(amounts.of(preemptor)), waitingSince: now },
+    uid: preemptor.uid,
+    name: `${preemptor.namespace}/${preemptor.name}`,
+    queue,
+    application: '',
+    priority: priorityOf(preemptor),
+    requests: podCounter(tree)(amounts.of(preemptor)),
+    waitingSince: now,
     isDaemonSet: isDaemonSetPod(preemptor, snapshot.daemonSets),
-    ...{ mayPreempt: true, isCharged: true, isOriginator: false },
+    mayPreempt: true,
+    isCharged: true,
+    isOriginator: false,
   };
   return createTaker(tree, sumUsage(tree, takenByQueues(queues, queueOf)), pod, now);
 }

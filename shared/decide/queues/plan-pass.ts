@@ -1,7 +1,6 @@
 import type { QueueDirectory } from '#shared/domain/queue/find-queue.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ChildOf } from '#shared/domain/queue/child-queues.ts';
 import {
   type PassSnapshot,
@@ -10,22 +9,17 @@ import {
   preprocess,
   type Preprocessed,
 } from '#shared/domain/queue/pass-stages.ts';
-import { NO_QUEUE_AMOUNTS, type QueueAmounts, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
+import { NO_QUEUE_AMOUNTS, type QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
 import { withUnreported } from '#shared/domain/queue/queue-settings.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
-import { isManaged } from '#shared/kube/annotations/annotations.ts';
-import type { BelievedNodes } from './believed-nodes.ts';
 import { podCounter } from './counted-pods.ts';
-import type { OpenClaim } from './forged-marks.ts';
-import type { KeptPlace, PlacesInPass } from './kept-places.ts';
-import { type NodeRoom, type NodeRoomInput, readNodeRoom } from './node-room.ts';
-import { type ReturnedShare, type Standing, UnplacedPods } from './unplaced-pods.ts';
-import { chargedQueue, type FindQueue, noteWanted, queueFinder, untracked } from './queue-finder.ts';
-import { isWaiting, type QueuedPod } from './queued-pod.ts';
+import { type NodeRoom, readNodeRoom } from './node-room.ts';
+import type { ReturnedShare } from './unplaced-pods.ts';
+import type { QueuedPod } from './queued-pod.ts';
 import { decideRollouts, type RolloutDecision } from './rollouts.ts';
-import type { JudgedClaims, QueuedPods } from './queued-pods.ts';
+import type { JudgedClaims } from './queued-pods.ts';
+import { type HomelessPod, type QueuePassInput, type SortedPods, sortPods } from './sort-pods.ts';
 
 /** What one look at the cluster comes to: that of the two stages, and what concerns no share. */
 export interface QueuePlan
@@ -63,39 +57,6 @@ export interface QueuePlan
   readonly occupied: ReadonlySet<string>;
 }
 
-export interface HomelessPod {
-  readonly pod: QueuedPod;
-  readonly because: Because;
-  /** Whether its queue is about to be made. */
-  readonly isExpected: boolean;
-}
-
-export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
-  readonly pods: Pick<
-    QueuedPods,
-    'open' | 'placed' | 'outside' | 'amountsOf' | 'lost' | 'get' | 'ending' | 'values' | 'claimOf' | 'places'
-  >;
-  readonly now: Instant;
-  /** How far nodes are believed, across passes; without it they are. */
-  readonly believed?: BelievedNodes;
-  /** Judges the pods without a node across passes. */
-  readonly promises?: UnplacedPods;
-  /** Whether others are making room for a pod that was let in. */
-  readonly isRoomMade?: (uid: string) => boolean;
-  /** Why the API server takes no change of a waiting pod for now. */
-  readonly whyRefused?: (uid: string) => Because | undefined;
-  /** Whether the replacements of disrupted pods go in before others of the same priority. */
-  readonly replacements: 'First' | 'InTurn';
-  readonly snapshot: NodeRoomInput['snapshot'];
-  readonly directory: QueueDirectory;
-  /** What the queue root declares; `undefined` means what the nodes have. */
-  readonly capacity: QueueAmounts | undefined;
-}
-
-const PODS_PER_STEP = 500;
-/** Looking for a queue takes as long as so many other pods, where there are a thousand queues. */
-const PODS_PER_SEARCH = 250;
-
 /** Decides in two stages which pods go in now, and for which of them others have to make room. It changes nothing. */
 export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   const { directory, capacity: declared } = input;
@@ -106,8 +67,6 @@ export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   const room = yield* readNodeRoom({ ...input, open, counted, believed: believedOf });
   believed?.forgetOthers(now);
   const sorted = yield* sortPods(input, open, room);
-  yield* sortUntracked(input, sorted);
-  noteGone(input, sorted, room);
   const snapshot = passSnapshot(input, sorted, room);
   const preprocessed = yield* preprocess(snapshot);
   const { atOnce: letIn, ...preempted } = yield* preempt(snapshot, preprocessed);
@@ -115,20 +74,27 @@ export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   const { question, decision } = preempted;
   const isReturned = returnedAmong(returned);
   const rollouts = yield* decideRollouts({ ...input, question, decision, isReturned });
-  const held = without(decision.held, rollouts.letIn);
   return {
-    ...{ directory, declared, total: snapshot.total, released, homeless, unplaced, returned, wantedQueues, capped },
+    directory,
+    declared,
+    total: snapshot.total,
+    released,
+    homeless,
+    unplaced,
+    returned,
+    wantedQueues,
+    capped,
     claims,
     available: declared ?? room.possible,
     doubts: believed?.doubts() ?? [],
-    ...{ shares: preprocessed.shares, used: preprocessed.used, overused: preprocessed.overused },
-    ...{
-      ...preempted,
-      letIn: [...sorted.replacing, ...letIn, ...rollouts.letIn],
-      held,
-      heldRollouts: rollouts.kept,
-      occupied: new Set(snapshot.requested.keys()),
-    },
+    shares: preprocessed.shares,
+    used: preprocessed.used,
+    overused: preprocessed.overused,
+    ...preempted,
+    letIn: [...sorted.replacing, ...letIn, ...rollouts.letIn],
+    held: without(decision.held, rollouts.letIn),
+    heldRollouts: rollouts.kept,
+    occupied: new Set(snapshot.requested.keys()),
   };
 }
 
@@ -151,145 +117,4 @@ function passSnapshot(input: QueuePassInput, sorted: SortedPods, room: NodeRoom)
   const beyond = capacity === undefined ? room.beyond : NO_QUEUE_AMOUNTS;
   const sums = { admitted: admitted.sums(), used: used.sums(), requested: requested.sums() };
   return { tree: directory.tree, total, beyond, ...sums, waiting, reclaimBy, isReclaiming };
-}
-
-class SortedPods {
-  readonly waiting: WaitingPod[] = [];
-  /** The pods that take the place of one that was deleted. */
-  readonly replacing: WaitingPod[] = [];
-  readonly places: PlacesInPass;
-  readonly released: QueuedPod[] = [];
-  readonly homeless: HomelessPod[] = [];
-  readonly wantedQueues = new Map<string, ChildOf>();
-  readonly unplaced: QueuedPod[] = [];
-  readonly returned: ReturnedShare[] = [];
-  readonly claims = { own: new Array<QueuedPod>(), others: new Array<QueuedPod>() };
-  readonly standingOf: (pod: QueuedPod) => Standing;
-  readonly whyRefused: NonNullable<QueuePassInput['whyRefused']>;
-  readonly admitted = new AmountsByQueue();
-  readonly used = new AmountsByQueue();
-  /** Of all pods of the queue, waiting ones included. */
-  readonly requested = new AmountsByQueue();
-  readonly find: FindQueue;
-  readonly capped: NodeRoom['capped'];
-  readonly counted: (requests: QueueAmounts) => QueueAmounts;
-  #work = 0;
-
-  constructor(input: QueuePassInput, { capped }: NodeRoom) {
-    this.capped = capped;
-    this.places = input.pods.places.inPass(input.now);
-    this.counted = podCounter(input.directory.tree);
-    const find = queueFinder(input, () => void (this.#work += PODS_PER_SEARCH));
-    this.find = noteWanted(find, this.wantedQueues);
-    this.standingOf = (input.promises ?? new UnplacedPods()).inPass(input.snapshot, input.now, input.isRoomMade);
-    this.whyRefused = input.whyRefused ?? (() => undefined);
-  }
-
-  /** Counts a pod; whether so much was done that the pass should yield. */
-  isStepDone(): boolean {
-    this.#work += 1;
-    if (this.#work < PODS_PER_STEP) return false;
-    this.#work = 0;
-    return true;
-  }
-}
-
-function* sortPods(input: QueuePassInput, open: readonly QueuedPod[], room: NodeRoom): Steps<SortedPods> {
-  const { pods, snapshot, now, replacements } = input;
-  const sorted = new SortedPods(input, room);
-  for (const sums of [sorted.admitted, sorted.used, sorted.requested]) {
-    for (const placed of [pods.placed, room.released]) sums.addAll(placed, sorted.counted);
-  }
-  const isTurn = replacements === 'First' ? pods.lost.turns(now) : () => false;
-  for (const pod of open) {
-    if (sorted.isStepDone()) yield;
-    if (!isWaiting(pod)) charge(sorted, pod, pods.claimOf(pod.uid));
-    else if (!isManaged(snapshot.namespaces.get(pod.namespace))) sorted.released.push(pod);
-    else queue(sorted, pod, isTurn(pod));
-  }
-  for (const place of sorted.places.left()) hold(sorted, chargedQueue(place, sorted.find), place.requests);
-  return sorted;
-}
-
-/**
- * A pod that was let in, or that never had the gate, takes room of its queue until it has ended, or until it has found no
- * node for too long.
- */
-function charge(sorted: SortedPods, pod: QueuedPod, claim: OpenClaim | undefined): void {
-  const { admitted, used, requested, unplaced, find, capped } = sorted;
-  if (pod.admitted !== undefined && !pod.isBound) unplaced.push(pod);
-  const name = chargedQueue(pod, find);
-  if (claim !== undefined) judgeClaim(sorted, pod, { claim, name });
-  const standing = sorted.standingOf(pod);
-  if (standing.kind === 'Returned') {
-    sorted.returned.push({ pod, queue: name, because: standing.because });
-    return;
-  }
-  if (standing.kind === 'Again') {
-    wait(sorted, pod.asWaiting(name));
-    return;
-  }
-  const amounts = sorted.counted(capped.get(pod.uid) ?? pod.requests);
-  for (const sums of pod.isBound ? [admitted, requested, used] : [admitted, requested]) sums.add(name, amounts);
-}
-
-/** A queue that is missing may come back. */
-function judgeClaim({ claims }: SortedPods, pod: QueuedPod, { claim, name }: { claim: OpenClaim; name: string }): void {
-  if (claim.isProven || claim.queue === name) claims.own.push(pod);
-  else if (name !== ROOT_QUEUE) claims.others.push(pod);
-}
-
-function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {
-  const { homeless, find } = sorted;
-  // It never runs.
-  if (pod.unplaced?.deletion !== undefined) return;
-  const found = find(pod);
-  if (found.kind === 'none') {
-    homeless.push({ pod, because: found.because, isExpected: found.child !== undefined });
-    return;
-  }
-  const refused = sorted.whyRefused(pod.uid);
-  if (refused !== undefined) {
-    sorted.returned.push({ pod, queue: found.name, because: refused });
-    return;
-  }
-  const waits = pod.asWaiting(found.name);
-  const isOfQueue = (place: KeptPlace): boolean => chargedQueue(place, find) === found.name;
-  if (sorted.places.take(pod, isOfQueue)) {
-    sorted.replacing.push(waits);
-    hold(sorted, found.name, pod.requests);
-  } else wait(sorted, goesFirst ? { ...waits, goesFirst } : waits);
-}
-
-/** Counts what has no node yet. */
-function hold({ admitted, requested, counted }: SortedPods, queueName: string, requests: QueueAmounts): void {
-  for (const sums of [admitted, requested]) sums.add(queueName, counted(requests));
-}
-
-function wait({ waiting, requested, counted }: SortedPods, pod: WaitingPod): void {
-  const requests = counted(pod.requests);
-  requested.add(pod.queue, requests);
-  waiting.push(requests === pod.requests ? pod : { ...pod, requests });
-}
-
-/** Pods on nodes that were there before their namespace was managed count for their queue; the others stand outside. */
-function* sortUntracked({ snapshot, pods }: QueuePassInput, sorted: SortedPods): Steps<void> {
-  for (const { pod } of pods.outside()) {
-    if (sorted.isStepDone()) yield;
-    if (!isManaged(snapshot.namespaces.get(pod.namespace))) continue;
-    const requests = sorted.counted(sorted.capped.get(pod.uid) ?? pods.amountsOf(pod));
-    chargeTo(sorted, chargedQueue(untracked(pod), sorted.find), requests);
-  }
-}
-
-function noteGone({ pods }: QueuePassInput, { returned, find }: SortedPods, { gone }: NodeRoom): void {
-  for (const { pod, because } of gone) {
-    const queued = pods.get(pod.uid);
-    // One without a node is told why as any other of these.
-    if (queued?.isBound === true) returned.push({ pod: queued, queue: chargedQueue(queued, find), because });
-  }
-}
-
-function chargeTo({ admitted, used, requested }: SortedPods, name: string, requests: QueueAmounts): void {
-  for (const sums of [admitted, used, requested]) sums.add(name, requests);
 }

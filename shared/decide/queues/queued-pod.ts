@@ -213,11 +213,17 @@ export function keepPod(pod: Pod, own: OwnFacts, isBound: boolean): KeptPod {
 function waitingPod(pod: QueuedPod, queue: string): WaitingPod {
   const { uid, namespace, name, application, priority, requests, createdAt, neverPreempts } = pod;
   return {
-    ...{ uid, application, priority, requests, queue },
+    uid,
+    application,
+    priority,
+    requests,
+    queue,
     name: `${namespace}/${name}`,
     waitingSince: createdAt,
     mayPreempt: !neverPreempts,
-    ...{ isCharged: true, isOriginator: false, isDaemonSet: false },
+    isCharged: true,
+    isOriginator: false,
+    isDaemonSet: false,
   };
 }
 

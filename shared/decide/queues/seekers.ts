@@ -64,8 +64,17 @@ function lazyFit(snapshot: ClusterSnapshot, pod: Pod): NonNullable<Seeker['fits'
 function admittedPod({ uid, namespace, name, priority, admitted }: AdmittedPod, requests: QueueAmounts): WaitingPod {
   const { queue, application, mayPreempt, at: waitingSince } = admitted;
   return {
-    ...{ uid, priority, requests, queue, application, mayPreempt, waitingSince, name: `${namespace}/${name}` },
-    ...{ isCharged: true, isOriginator: false, isDaemonSet: false },
+    uid,
+    priority,
+    requests,
+    queue,
+    application,
+    mayPreempt,
+    waitingSince,
+    name: `${namespace}/${name}`,
+    isCharged: true,
+    isOriginator: false,
+    isDaemonSet: false,
   };
 }
 

@@ -5,7 +5,8 @@ import { putBudget, putNamespace, putNode } from '#shared/domain/snapshot/create
 import { decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { BelievedNodes } from '#shared/decide/queues/believed-nodes.ts';
-import { planPass, type QueuePassInput, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import { planPass, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import type { QueuePassInput } from '#shared/decide/queues/sort-pods.ts';
 import { QueueCharges, PodAmounts } from '#shared/decide/queues/queue-charges.ts';
 import { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { UnplacedPods } from '#shared/decide/queues/unplaced-pods.ts';

@@ -82,7 +82,10 @@ export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy
     const leading = new AbortController();
     const { client } = scriptedClient((request) => answer(request.path, request.body, own));
     const reclaim = new Reclaim({
-      ...{ client, clock, pods: world.pods, snapshot: world.snapshot },
+      client,
+      clock,
+      pods: world.pods,
+      snapshot: world.snapshot,
       settings: () => ({ mode: 'Enforce', overuse: 'Keep' }),
       leading: leading.signal,
       log: createLog({

@@ -68,7 +68,9 @@ describe('decodePriorityPolicy and encodePriorityPolicy', () => {
   test('a service account has a namespace', () => {
     const subjects = [{ kind: 'ServiceAccount', name: 'ci' }];
     expect(decodePriorityPolicy({ metadata: { name: 'p' }, spec: { subjects } })).toEqual({
-      ...{ ok: false, field: 'spec.subjects[0].namespace', message: 'expected a namespace' },
+      ok: false,
+      field: 'spec.subjects[0].namespace',
+      message: 'expected a namespace',
     });
   });
 });

@@ -115,8 +115,10 @@ describe('decodeQueue and encodeQueue', () => {
     const spec = { parent: '', weight: null, max: { cpu: null }, preemption: { delay: '', policy: null }, more: 1 };
     const read = valueOf(decodeQueue({ metadata: { name: 'plain', labels: null }, spec, status: 'lost' }));
     expect(encodeQueue(read)).toEqual({
-      ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue' },
-      ...{ metadata: { name: 'plain' }, spec: { weight: 1, preemption: {} } },
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'Queue',
+      metadata: { name: 'plain' },
+      spec: { weight: 1, preemption: {} },
     });
   });
 });

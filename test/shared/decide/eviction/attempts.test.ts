@@ -245,7 +245,8 @@ describe('an answer to an eviction', () => {
   });
 
   const DENIED: AttemptOutcome = {
-    ...{ kind: 'tooManyRequests', cause: 'webhook', retryAfterSeconds: undefined },
+    ...BUDGET,
+    cause: 'webhook',
     message:
       'admission webhook "virt-launcher-eviction-interceptor.kubevirt.io" denied the request: Eviction triggered',
   };

@@ -7,7 +7,8 @@ import { putPod, removePodByKey } from '#shared/domain/snapshot/snapshot-pods.ts
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
 import type { IsGuarded } from '#shared/decide/queues/forged-marks.ts';
-import { type QueuePassInput, planPass, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import { planPass, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import type { QueuePassInput } from '#shared/decide/queues/sort-pods.ts';
 import { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
 import { templateOf } from '#scheduler/compact-pod.ts';
@@ -63,7 +64,11 @@ export function rawPod(pod: WatchedPod): KubeObject {
   const { name, namespace, cpu, gates, node, labels, priority, createdAt, ...rest } = { ...PLAIN, ...pod };
   return {
     metadata: {
-      ...{ name, namespace, uid: `uid-${name}`, resourceVersion: '7', labels },
+      name,
+      namespace,
+      uid: `uid-${name}`,
+      resourceVersion: '7',
+      labels,
       creationTimestamp: timeOf(createdAt),
       ownerReferences: rest.owners,
       ...deletionOf(pod),
