@@ -21,6 +21,16 @@ const POLICY = {
   metadata: { name: 'audited' },
   spec: { mode: 'DryRun', evictionHard: { 'memory.available': '200Mi' } },
 };
+const PRIORITY_POLICIES = '/apis/plimsoll.dev/v1alpha1/prioritypolicies';
+const CEILING = {
+  apiVersion: 'plimsoll.dev/v1alpha1',
+  kind: 'PriorityPolicy',
+  metadata: { name: 'ceiling' },
+  spec: {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'default' } },
+    maxPriority: 1_000_000_000,
+  },
+};
 const APP = { app: 'hog' };
 const BUDGET = { metadata: { name: 'hog' }, spec: { maxUnavailable: 0, selector: { matchLabels: APP } } };
 const MERGE = 'application/merge-patch+json';
@@ -57,6 +67,16 @@ export function auditedRequests({ own, clientOf, agentPodOn }: InstalledCluster)
 
   function patch(path: string, body: object) {
     return own().admin.request({ method: 'PATCH', path, contentType: MERGE, body });
+  }
+
+  /** Only the webhook compiles a policy into rules. */
+  async function untilRulesApply(): Promise<void> {
+    const { admin } = own();
+    expect(await post(admin, PRIORITY_POLICIES, CEILING)).toMatchObject({ kind: 'ok' });
+    const body = pod('above', { priorityClassName: 'system-cluster-critical' });
+    const above = { method: 'POST', path: PODS, query: { dryRun: 'All' }, body } as const;
+    await eventually(async () => expect(await admin.request(above)).toMatchObject({ kind: 'forbidden' }));
+    await admin.request({ method: 'DELETE', path: `${PRIORITY_POLICIES}/${CEILING.metadata.name}` });
   }
 
   /** As the disruption controller would, of which there is none here. */
@@ -107,8 +127,7 @@ export function auditedRequests({ own, clientOf, agentPodOn }: InstalledCluster)
       const { admin, connection, cluster } = own();
       const registered = { folder: cluster.folder, client: admin, connection, failurePolicy: 'Fail' } as const;
       const webhook = await startInstalledWebhook({ ...registered, settings: AS_DEPLOYED });
-      const forged = { ...pod('forged'), status: { qosClass: 'Guaranteed' } };
-      await eventually(async () => expect(await post(admin, PODS, forged)).toMatchObject({ kind: 'forbidden' }));
+      await untilRulesApply();
       const [hog, steady] = [await measuredPod('hog', 600), await measuredPod('steady', 50)];
       const gone = { isHogGone: false };
       const kubelet = await startFakeKubelet(() =>

@@ -1,0 +1,4 @@
+import { testSeed } from '#test/fakes/jitter.ts';
+import { kubeconfigAgreement } from './kubeconfig-agreement.ts';
+
+kubeconfigAgreement(300, testSeed(process.env));
