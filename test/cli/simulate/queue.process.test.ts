@@ -85,7 +85,7 @@ const folder = folderWith({
   'slow.json': fullOf(() => ({ terminationGracePeriodSeconds: 601 })),
   'early.json': fullOf(() => ({}), { annotations: {} }),
   'daemon.json': fullOf(tiedTo, { owners: [DAEMON_SET] }),
-  'shares.json': takenList([...['research', 'batch'].map((name) => plain(name)), ...SHARED_NODES]),
+  'shares.json': takenList([plain('research'), plain('batch'), ...SHARED_NODES]),
   'template.json': takenList([
     plain('teams', { namespaceSelector: {}, childTemplate: {} }),
     ...QUEUE_CLUSTER.slice(2, 6),

@@ -66,7 +66,7 @@ describe('a queue that uses more than its maximum', () => {
 
   test('below a queue that is over its own maximum counts for both', () => {
     const tree = [queue('p', undefined, { max: cpu(3) }), queue('a', 'p', { max: cpu(2) }), queue('c', 'p')];
-    const pods = [...['x', 'y', 'z'].map((name) => running(name, 'a')), running('w', 'c', { startedAt: -1 })];
+    const pods = [running('x', 'a'), running('y', 'a'), running('z', 'a'), running('w', 'c', { startedAt: -1 })];
     expect(victims(tree, pods)).toEqual({ a: ['x'] });
     expect(victims(tree, [...pods, running('v', 'c', { startedAt: 9 })])).toEqual({ a: ['x'], p: ['v'] });
   });
