@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALL_ACCOUNTS } from '#shared/kube/accounts/accounts.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
@@ -12,6 +13,9 @@ import { podOf, pods, queueScene } from './queue-scene.ts';
 /** So few show that all gates come off. PLIMSOLL_QUEUE_PODS takes more: 1,500 show how fast. */
 const COUNT = Number(process.env['PLIMSOLL_QUEUE_PODS'] ?? 40);
 const AT_ONCE = 16;
+const LEASES = ALL_ACCOUNTS.flatMap(({ rights }) => rights)
+  .filter(({ resources, verbs }) => resources.includes('leases') && !verbs.includes('watch'))
+  .flatMap(({ names = [] }) => names);
 const why = whyNoOwnCluster(process.env);
 
 describe.skipIf(why !== undefined)(`how fast gates come off${why ?? ''}`, () => {
@@ -56,4 +60,18 @@ describe.skipIf(why !== undefined)(`how fast gates come off${why ?? ''}`, () => 
     console.log({ pods: COUNT, patchesPerSecond: COUNT / patching, gatesPerSecond: COUNT / lettingIn });
     expect(at(await scene.user()('GET', pods('busy')), 'body.items')).toHaveLength(COUNT);
   }, 300_000);
+
+  test('no account of ours creates a Lease that it may not renew', async () => {
+    const path = '/apis/coordination.k8s.io/v1/namespaces/plimsoll-system/leases?dryRun=All';
+    const answers = ALL_ACCOUNTS.flatMap(({ name, user: account, rights }) =>
+      ['forged', 'plimsoll-of-another-part', ...LEASES].map(async (lease) => {
+        const { status } = await scene.user(account)('POST', path, { metadata: { name: lease } });
+        const isOwn = rights.some(({ names }) => names?.includes(lease) === true);
+        // Some of them exist: their parts may run.
+        return [name, lease, [201, 409].includes(status), isOwn] as const;
+      }),
+    );
+    for (const [name, lease, isCreated, isOwn] of await Promise.all(answers))
+      expect([name, lease, isCreated]).toEqual([name, lease, isOwn]);
+  });
 });

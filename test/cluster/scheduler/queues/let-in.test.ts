@@ -1,5 +1,4 @@
 import { patchObject } from '#shared/kube/client/objects.ts';
-import { ALL_ACCOUNTS } from '#shared/kube/accounts/accounts.ts';
 import { DEPLOYMENTS, PODS } from '#shared/kube/resource.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { at, textAt } from '#test/contract/harness.ts';
@@ -11,9 +10,6 @@ import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { gatesOf, LEADER, PATIENCE_MS, podOf, pods, QUEUES, queueScene } from './queue-scene.ts';
 
-const LEASES = ALL_ACCOUNTS.flatMap(({ rights }) => rights)
-  .filter(({ resources, verbs }) => resources.includes('leases') && !verbs.includes('watch'))
-  .flatMap(({ names = [] }) => names);
 const why = whyNoOwnCluster(process.env);
 
 /** One node of 8 CPUs, and two queues of equal weight. */
@@ -288,20 +284,6 @@ describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler$
     expect(await create('root', { reclaim }, scene.user())).toBe('created');
     const { body } = await admin('PATCH', `${QUEUES}/of-a`, { spec: { reclaim } });
     expect(at(body, 'message')).toContain('spec.reclaim must only be set on the queue root');
-  });
-
-  test('no account of ours creates a Lease that it may not renew', async () => {
-    const path = '/apis/coordination.k8s.io/v1/namespaces/plimsoll-system/leases?dryRun=All';
-    const answers = ALL_ACCOUNTS.flatMap(({ name, user: account, rights }) =>
-      ['forged', 'plimsoll-of-another-part', ...LEASES].map(async (lease) => {
-        const { status } = await scene.user(account)('POST', path, { metadata: { name: lease } });
-        const isOwn = rights.some(({ names }) => names?.includes(lease) === true);
-        // Some of them exist: their parts may run.
-        return [name, lease, [201, 409].includes(status), isOwn] as const;
-      }),
-    );
-    for (const [name, lease, isCreated, isOwn] of await Promise.all(answers))
-      expect([name, lease, isCreated]).toEqual([name, lease, isOwn]);
   });
 });
 
