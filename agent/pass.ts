@@ -157,6 +157,7 @@ interface MeasurementPorts {
   readonly source: Pick<NodeSource, 'follow' | 'usage'>;
   readonly pods: Pick<NodePods, 'alive' | 'endedByKubelet' | 'unreadable' | 'onChange'>;
   readonly periods: Parameters<typeof depthNow>[1];
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 type Urgency = Pick<Parameters<typeof depthNow>[0], 'isNear' | 'isShort' | 'areProcessesShort'>;
@@ -170,7 +171,7 @@ export interface PodMeasurements {
 }
 
 /** Nothing is measured before the first pass. */
-function createPodMeasurements({ source, pods, periods }: MeasurementPorts): PodMeasurements {
+function createPodMeasurements({ source, pods, periods, clock }: MeasurementPorts): PodMeasurements {
   let current = indexPods([]);
   let haveChanged = true;
   let usage: UsageByUid = new Map();
@@ -183,7 +184,11 @@ function createPodMeasurements({ source, pods, periods }: MeasurementPorts): Pod
     haveChanged = false;
     const alive = pods.alive();
     const facts = alive.map((each) => each.facts);
-    const others = { endedByKubelet: pods.endedByKubelet(), unreadable: pods.unreadable() };
+    const wallOffsetMs = clock.now() - now;
+    const ended = pods
+      .endedByKubelet()
+      .map((each) => (each.at === undefined ? each : { ...each, at: each.at - wallOffsetMs }));
+    const others = { endedByKubelet: ended, unreadable: pods.unreadable() };
     current = indexPods(facts, others, arrivals(current, facts, now));
     source.follow(alive.map(({ observed }) => observed));
   }

@@ -55,6 +55,7 @@ const SAMPLES: ReasonSamples = {
   historyUnknown: {},
   apiServerSilent: { seconds: 130 },
   backoff: { seconds: 5 },
+  kernelActs: {},
   kubeletActs: {},
   outstanding: { count: 1, concurrent: 1 },
   nodeLimit: { perMinute: 2, perTenMinutes: 4 },

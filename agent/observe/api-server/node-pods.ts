@@ -104,7 +104,7 @@ export function slimKnownPod(raw: KubeObject): KnownPod | undefined {
   try {
     if (!hasEnded(raw)) return { kind: 'alive', ...slimPod(raw) };
     const resource = resourceOfEviction(raw);
-    return resource && { kind: 'endedByKubelet', uid: raw.metadata.uid ?? '', resource };
+    return resource && { kind: 'endedByKubelet', uid: raw.metadata.uid ?? '', resource, ...endedAt(raw) };
   } catch (error) {
     return { kind: 'unreadable', message: errorText(error) };
   }
@@ -131,6 +131,21 @@ function resourceOfEviction({ status }: KubeObject): StarvedResource | undefined
   const message = fieldOf(evicted, 'message');
   const named = typeof message === 'string' ? LOW_ON.exec(message)?.[1] : undefined;
   return EVICTABLE.find((each) => each === named);
+}
+
+/** Times of the API are whole seconds. */
+const SECOND_MS = 1000;
+
+/**
+ * When the last container ended, if all have: after a stall of the watch, or a start of the agent, that is long ago. The
+ * condition has the time at which the kubelet began.
+ */
+function endedAt({ status }: KubeObject): Pick<KubeletEviction, 'at'> {
+  const times = itemsOf(fieldOf(status, 'containerStatuses')).map((each) =>
+    Date.parse(String(fieldOf(fieldOf(fieldOf(each, 'state'), 'terminated'), 'finishedAt'))),
+  );
+  const at = Math.max(...times) + SECOND_MS;
+  return Number.isFinite(at) ? { at } : {};
 }
 
 /** The pods bound to this node, watched. */

@@ -153,7 +153,11 @@ function recordKubeletEvictions(
 ): Pick<AgentState, 'kubeletVictims' | 'kubeletActedAt'> {
   const { kubeletVictims, kubeletActedAt } = state;
   if (ended.length === 0 && kubeletVictims.size === 0) return { kubeletVictims, kubeletActedAt };
-  const recent = ended.filter(({ uid }) => !kubeletVictims.has(uid)).map(({ resource }) => [resource, now] as const);
+  const recent = ended
+    .filter(({ uid }) => !kubeletVictims.has(uid))
+    .map(({ resource, at = now }) => [resource, Math.min(at, now)] as const)
+    .filter(([resource, at]) => at >= (kubeletActedAt.get(resource) ?? -Infinity))
+    .toSorted(([, left], [, right]) => left - right);
   return {
     kubeletVictims: new Set(ended.map(({ uid }) => uid)),
     kubeletActedAt: recent.length === 0 ? kubeletActedAt : new Map([...kubeletActedAt, ...recent]),

@@ -17,7 +17,7 @@ import {
   evictionsOf,
   freeSlotsOnNode,
 } from './history/eviction-state.ts';
-import { passingGate, withinRequestGate } from './shortage/passing-shortages.ts';
+import { kernelGate, passingGate, withinRequestGate } from './shortage/passing-shortages.ts';
 import { breakerGate } from './history/eviction-circuit-breaker.ts';
 import { figureFor } from './snapshot/deciding-figures.ts';
 import {
@@ -145,7 +145,7 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
     ...snapshot.closedGates,
     doubtGate(signal, snapshot),
     breakerGate(state.breakers, resourceOf(signal), snapshot.now),
-    signal === 'memory.available' && query.trigger.stage === 'severe' ? waitingGate(state, snapshot) : undefined,
+    signal === 'memory.available' ? waitingGate(query.trigger.stage, state, snapshot) : undefined,
     kubeletGate(query, state),
     stuckGate(query.evictions, snapshot, query.trigger.stage),
     attemptGate(query),
@@ -155,7 +155,12 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
 }
 
 /** Why a shortage of memory may end without an eviction. */
-function waitingGate({ passing, growth, trend }: AgentState, snapshot: NodeSnapshot): Because | undefined {
+function waitingGate(
+  stage: Severity,
+  { passing, growth, trend }: AgentState,
+  snapshot: NodeSnapshot,
+): Because | undefined {
+  if (stage === 'mild') return kernelGate(passing, snapshot.now);
   const taken = { current: passing.current, growth, available: trend?.available };
   return passingGate(passing, snapshot.now) ?? withinRequestGate(taken, snapshot);
 }

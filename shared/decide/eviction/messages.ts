@@ -32,6 +32,7 @@ export const REASONS = {
     'Backoff',
     ({ seconds }: Seconds) => `no eviction is confirmed by the last attempt; the next attempt is in ${seconds} s`,
   ),
+  kernelActs: reason('KernelActs', () => 'the kernel has just killed a process'),
   kubeletActs: reason('KubeletActs', () => 'the kubelet has just evicted a pod from this node'),
   outstanding: reason(
     'Outstanding',
@@ -116,7 +117,7 @@ export const REASONS = {
   ),
   returned: reason(
     'ReturnedInVain',
-    (f: { readonly pod: string }) => `the pod replaces an evicted one; ${f.pod} exceeds its request by more and stays`,
+    (f: { readonly pod: string }) => `the pod replaces an evicted one; ${f.pod} exceeds its request by more`,
   ),
   namespaceLimit: reason(
     'NamespaceLimit',

@@ -61,7 +61,7 @@ export class LawAgent {
     const { deletion, isEvictedByKubelet } = pod;
     const before = this.#decodedPods.get(pod.uid);
     if (before?.deletion === deletion && before?.isEvictedByKubelet === isEvictedByKubelet) return before.known;
-    const known = [slimKnownPod(podObject(pod)) ?? []].flat();
+    const known = [slimKnownPod(podObject(pod, this.#node.nowMs)) ?? []].flat();
     this.#decodedPods.set(pod.uid, { deletion, isEvictedByKubelet, known });
     return known;
   }

@@ -92,7 +92,7 @@ export class LawApiServer {
     if (podName === undefined) return ok({ metadata: { name } });
     const pod = this.#node.present().findLast((each) => each.spec.name === podName);
     if (pod === undefined) return failureOf(404, { message: `pods "${podName}" not found` });
-    if (subresource !== 'eviction') return read(pod);
+    if (subresource !== 'eviction') return read(pod, this.#node.nowMs);
     return query?.['dryRun'] === 'All' ? (refusalOf(pod) ?? ok({})) : this.#evict(pod, graceOf(body));
   }
 
@@ -115,9 +115,9 @@ function ok(object: unknown): Outcome<unknown> {
   return { kind: 'ok', object, warnings: [] };
 }
 
-function read(pod: LivePod): Outcome<unknown> {
+function read(pod: LivePod, atMs: number): Outcome<unknown> {
   if (pod.spec.fault === 'getFails') return failureOf(500, { message: 'cannot read' });
-  return ok(podObject(pod));
+  return ok(podObject(pod, atMs));
 }
 
 function refusalOf({ spec, deletion }: LivePod): Outcome<unknown> | undefined {

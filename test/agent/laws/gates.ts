@@ -22,6 +22,7 @@ const CLAIMS: Readonly<Record<string, IsTrue>> = {
   NodeLimit: (node) => areWindowsUsed(node),
   Backoff: (node) => isRecent(node.refusedAtMs, node) || node.pods.some((pod) => isUnconfirmed(pod, node)),
   KubeletActs: (node) => node.events.some(({ kind, atMs }) => kind === 'kubelet' && node.nowMs - atMs <= 31_000),
+  KernelActs: (node) => node.events.some(({ kind, atMs }) => kind === 'kernel' && node.nowMs - atMs <= 11_000),
   // The kubelet of these nodes is ready: only the mild stage stops.
   Stuck: (node, { facts }) => facts['most'] === 2 && leaving(node).some((pod) => pod.usedMiB > 0),
   AwaitingAnswer: (node) => node.pending.size > 0,

@@ -5,8 +5,8 @@ import type { LawPod } from './scenario.ts';
 /** Wall time at the start of an episode. */
 export const EPOCH_MS = Date.UTC(2026, 0, 1);
 
-/** A pod of the episode as the API server shows it. */
-export function podObject(pod: LivePod): KubeObject {
+/** A pod of the episode as the API server shows it at a time. */
+export function podObject(pod: LivePod, atMs: number): KubeObject {
   const { spec, uid, deletion } = pod;
   const terminating =
     deletion === undefined
@@ -30,7 +30,7 @@ export function podObject(pod: LivePod): KubeObject {
       terminationGracePeriodSeconds: spec.graceSeconds,
       containers: [{ name: 'main', resources: resourcesOf(spec) }],
     },
-    status: statusOf(pod),
+    status: statusOf(pod, atMs),
   };
 }
 
@@ -58,7 +58,7 @@ function resourcesOf({ fault, resize, requestMiB, isGuaranteed }: LawPod): objec
   return { requests: { memory, cpu: '100m' }, limits: isGuaranteed ? { memory, cpu: '100m' } : {} };
 }
 
-function statusOf({ spec, requestMiB, isEvictedByKubelet, deletion }: LivePod): object {
+function statusOf({ spec, requestMiB, isEvictedByKubelet, deletion, endsAtMs }: LivePod, atMs: number): object {
   const disrupted = isEvictedByKubelet ? 'TerminationByKubelet' : deletion && 'EvictionByEvictionAPI';
   const { resize } = spec;
   const isPending = resize !== undefined && resize.state !== 'Done';
@@ -70,8 +70,14 @@ function statusOf({ spec, requestMiB, isEvictedByKubelet, deletion }: LivePod): 
       ...(disrupted === undefined ? [] : [{ type: 'DisruptionTarget', status: 'True', reason: disrupted }]),
       ...(isPending ? [{ type: 'PodResizePending', status: 'True', reason: resize.state }] : []),
     ],
+    ...endedAt(endsAtMs, atMs),
     ...(resize === undefined
       ? {}
       : { containerStatuses: [{ name: 'main', allocatedResources: resources, resources: { requests: resources } }] }),
   };
+}
+
+function endedAt(endsAtMs: number, atMs: number): object {
+  if (endsAtMs > atMs) return {};
+  return { containerStatuses: [{ name: 'main', state: { terminated: { finishedAt: timestamp(endsAtMs) } } }] };
 }

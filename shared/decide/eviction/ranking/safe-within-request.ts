@@ -110,13 +110,15 @@ const ANSWERED_LATER_MS: Instant = 10_000;
 
 /**
  * Why a pod that replaces an evicted one must stay in the severe stage. Evicting it again frees memory only for a
- * moment, and so delays the kubelet's eviction of a held pod that exceeds its request by more.
+ * moment, and so delays the kubelet's eviction of a held pod that exceeds its request by more. A replacement without
+ * statistics, which the policy may rank first, comes after every measured pod above its request.
  */
 export function returnedInVain(ranking: NodeRanking): (candidate: Candidate) => Because | undefined {
   const largest = once(() => largestHeld(ranking));
+  const measured = once(() => measuredAbove(ranking));
   return (candidate) => {
     if (ranking.context.stage === 'mild' || !isReplacement(candidate, ranking)) return undefined;
-    const kept = largest();
+    const kept = candidate.usage === undefined ? measured() : largest();
     if (kept === undefined || kept.roundedOverage <= candidate.roundedOverage) return undefined;
     const facts = { pod: nameOf(kept) };
     return REASONS.returned(facts, facts);
@@ -138,6 +140,14 @@ function largestHeld({ ranked, reasonAgainst }: NodeRanking): Candidate | undefi
     return because === undefined ? [] : [{ candidate, because }];
   });
   return heldAboveRequest(ineligible)[0]?.candidate;
+}
+
+/** The first pod above its request that the kubelet may evict. */
+function measuredAbove({ ranked, reasonAgainst }: NodeRanking): Candidate | undefined {
+  return ranked.find((candidate) => {
+    const because = candidate.exceedsRequest ? reasonAgainst(candidate) : undefined;
+    return candidate.exceedsRequest && (because === undefined || isOwnReason(because));
+  });
 }
 
 /** Why a candidate of the severe stage is too small to help (`leastRelief`), `undefined` if it is not. */

@@ -28,6 +28,8 @@ interface PassedShortage {
 export interface PassingShortages {
   readonly current: CurrentShortage | undefined;
   readonly passed: readonly PassedShortage[];
+  /** When the kernel last ended one by a kill. */
+  readonly killedAt?: Instant | undefined;
 }
 
 export const NO_PASSING: PassingShortages = { current: undefined, passed: [] };
@@ -57,7 +59,8 @@ export function advancePassing(
   if (previous.current === undefined && previous.passed.length === 0) return previous;
   const recent = previous.passed.filter(({ endedAt }) => seen.now - endedAt < MEMORY_MS);
   const ended = previous.current === undefined ? [] : passedBy(previous.current, seen, floor);
-  return { current: undefined, passed: [...recent, ...ended] };
+  const isKilled = previous.current !== undefined && previous.current.oomKills !== seen.oomKills;
+  return { current: undefined, passed: [...recent, ...ended], killedAt: isKilled ? seen.now : previous.killedAt };
 }
 
 function floorOf(thresholds: readonly Threshold[], observed: Observation): number {
@@ -106,6 +109,15 @@ export function passingGate({ current, passed }: PassingShortages, now: Instant)
   if (isDeeper || now - current.since >= patienceMs) return undefined;
   const facts = { count: passed.length, seconds: Math.ceil(longest / 1000) };
   return REASONS.endsByItself(facts, facts);
+}
+
+/**
+ * Why the mild stage evicts no pod yet after the kernel has ended a shortage by a kill: the pod that it killed may be the
+ * cause, starts again without a byte, and would not be known for it; another would go in its stead.
+ */
+export function kernelGate({ killedAt }: PassingShortages, now: Instant): Because | undefined {
+  if (killedAt === undefined || now - killedAt >= KUBELET_PERIOD_MS) return undefined;
+  return REASONS.kernelActs({}, { windowSeconds: KUBELET_PERIOD_MS / 1000 });
 }
 
 /** The kubelet's default hard threshold: above it the kubelet alone would evict no pod. */

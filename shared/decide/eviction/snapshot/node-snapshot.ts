@@ -11,6 +11,8 @@ import { REASONS } from '#shared/decide/eviction/messages.ts';
 export interface KubeletEviction {
   readonly uid: string;
   readonly resource: StarvedResource;
+  /** When its containers ended, if that is known: wall time as it is read, monotonic in a decision. */
+  readonly at?: Instant;
 }
 
 /** Every pod bound to this node, indexed once per change instead of once per pass. */

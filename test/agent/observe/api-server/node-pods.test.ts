@@ -141,6 +141,20 @@ describe('slimKnownPod', () => {
   );
 
   test.each([
+    ['when its last container ended', ['2026-01-01T00:00:07Z', '2026-01-01T00:00:05Z'], '2026-01-01T00:00:08Z'],
+    ['no time while one has not ended', ['2026-01-01T00:00:07Z', undefined], undefined],
+    ['no time that is none', ['soon'], undefined],
+    ['no time without containers', [], undefined],
+  ])('keeps of a pod that the kubelet evicted %s', (_, finishedAt, expected) => {
+    const message = 'The node was low on resource: memory. Threshold quantity: 100Mi, available: 90Mi. ';
+    const containerStatuses = finishedAt.map((each) => ({ state: { terminated: each && { finishedAt: each } } }));
+    const pod = endedBy('Evicted', message) as unknown as { readonly status: object };
+    const known = slimKnownPod({ ...pod, status: { ...pod.status, containerStatuses } } as unknown as KubeObject);
+    const at = expected === undefined ? {} : { at: Date.parse(expected) };
+    expect(known).toEqual({ kind: 'endedByKubelet', uid: 'uid-1', resource: 'memory', ...at });
+  });
+
+  test.each([
     ['Preempting', 'Preempted in order to admit critical pod'],
     ['Terminated', 'Pod was terminated in response to imminent node shutdown.'],
     ['Evicted', 'Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. '],

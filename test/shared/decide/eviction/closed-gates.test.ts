@@ -135,8 +135,14 @@ describe('decide, behind closed gates', () => {
   });
 
   /** A pass in which the kubelet has evicted a pod for the resource; in the mild stage half a minute earlier as well. */
-  function afterKubelet(resource: StarvedResource, availableMiB: number, times: readonly number[]): readonly string[] {
-    const ended = { endedByKubelet: [{ uid: 'victim', resource }], unreadable: [] };
+  function afterKubelet(
+    resource: StarvedResource,
+    availableMiB: number,
+    times: readonly number[],
+    endedAt?: number,
+  ): readonly string[] {
+    const victim = { uid: 'victim', resource, ...(endedAt !== undefined && { at: endedAt }) };
+    const ended = { endedByKubelet: [victim], unreadable: [] };
     const pods = indexPods([rankingFacts(nodePod(hog))], ended);
     const at = (now: number, index: number): Scene => ({
       ...scene,
@@ -152,6 +158,30 @@ describe('decide, behind closed gates', () => {
   test('waits after the kubelet has evicted a pod for the same resource', () => {
     expect(afterKubelet('memory', 150, [0, 30_000, 30_001])).toEqual(['KubeletActs', 'KubeletActs', 'hog']);
     expect(afterKubelet('ephemeral-storage', 150, [0])).toEqual(['hog']);
+  });
+
+  test('counts from the end of its victim, which a stalled watch may show late, and never from later than now', () => {
+    expect(afterKubelet('memory', 150, [0, 10_000, 10_001], -20_000)).toEqual(['KubeletActs', 'KubeletActs', 'hog']);
+    expect(afterKubelet('memory', 150, [0], -40_000)).toEqual(['hog']);
+    expect(afterKubelet('memory', 150, [0, 30_001], 60_000)).toEqual(['KubeletActs', 'hog']);
+  });
+
+  test('waits in the mild stage after the kernel has ended a shortage by a kill, not after other kills', () => {
+    const killed = (leastMiB: number): readonly string[] => {
+      const at = (now: number, availableMiB: number, oomKills: number): Scene => ({
+        now,
+        availableMiB,
+        pods: [hog],
+        snapshot: { oomKills, pods: indexPods([rankingFacts({ ...nodePod(hog), namespace: 'kube-system' })]) },
+      });
+      const open = (now: number): Scene => ({ ...at(now, 150, 1), snapshot: { oomKills: 1 } });
+      const moments = [at(0, 150, 0), at(40_000, leastMiB, 0), at(40_100, 150, 1), open(45_000), open(50_100)];
+      return run(moments)
+        .steps.slice(-2)
+        .map(({ evicted: [name], closedGates }) => name ?? closedGates.join(','));
+    };
+    expect(killed(10)).toEqual(['KernelActs', 'hog']);
+    expect(killed(150)).toEqual(['hog', 'Outstanding,EnoughEnding']);
   });
 
   test('waits for two seconds in the severe stage', () => {

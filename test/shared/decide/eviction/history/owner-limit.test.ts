@@ -207,6 +207,17 @@ describe('a pod that came in place of an evicted one', () => {
     expect(candidatesOf({ past: [], pods: [hog, returned] })).toEqual(['leaking-1']);
   });
 
+  test('without statistics is not evicted again before a pod above its request, although the policy ranks it first', () => {
+    const unmeasured: NodePod = { ...returned, priority: 0, usageMiB: undefined as never };
+    const ranking = { ...policy().ranking, missingStats: 'First' as const };
+    const other: NodePod = { ...hog, namespace: 'default', priority: 1000 };
+    const goes = (...pods: readonly NodePod[]) => whoGoes({ past, pods, rules: { ranking } });
+    expect(goes(unmeasured, other)).toEqual(['hog']);
+    expect(goes({ ...unmeasured, cameAt: EVICTED - 60_000 }, other)).toEqual(['leaking-1']);
+    expect(goes(unmeasured, { ...other, usageMiB: 50 })).toEqual(['leaking-1']);
+    expect(goes(unmeasured, hog)).toEqual([]);
+  });
+
   test.each([
     ['came before', {}, { cameAt: EVICTED - 60_000 }, {}],
     ['was there when the agent started', {}, { cameAt: undefined as never }, {}],
