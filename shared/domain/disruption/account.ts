@@ -51,6 +51,8 @@ export const MAX_DEBITS = 2_000;
 export const MAX_BYTES = 1_300_000;
 /** The API server carries out an eviction within this time; a pod that is still running afterwards was not evicted. */
 export const SETTLED_MS = 2_000;
+/** A clock that is set to the time of another place is ahead by less. */
+const MAX_AHEAD_MS = 24 * 3_600_000;
 /** Time for a pod to come up. */
 const RETRY_UP_MS = 10_000;
 
@@ -109,9 +111,14 @@ export function withoutSurvivors(account: Account, survivors: ReadonlySet<string
   return account.filter(({ uid, cause, at }) => cause !== undefined || now - at < SETTLED_MS || !survivors.has(uid));
 }
 
-/** The debits that a window may still count. A time in the future, from a clock that is ahead, counts as now. */
+/**
+ * The debits that a window may still count. A time in the future, from a clock that is ahead, counts as now; one that is
+ * a day ahead counts for nothing, or it would be now for years.
+ */
 export function liveDebits(account: Account, now: Instant): Account {
-  return account.map((each) => (each.at > now ? { ...each, at: now } : each)).filter((each) => now < each.lapsesAt);
+  return account
+    .filter(({ at, lapsesAt }) => now < lapsesAt && at - now <= MAX_AHEAD_MS)
+    .map((each) => (each.at > now ? { ...each, at: now } : each));
 }
 
 /** One window of a rule. */

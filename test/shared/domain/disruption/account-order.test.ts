@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type Account, countRemoval, type Debit, liveDebits, MAX_DEBITS } from '#shared/domain/disruption/account.ts';
+import {
+  type Account,
+  countRemoval,
+  type Debit,
+  debitEviction,
+  liveDebits,
+  MAX_DEBITS,
+} from '#shared/domain/disruption/account.ts';
 import { HOUR, hourly, names, pods, wanted } from './accounts.ts';
 
 const RULES = [hourly(pods(9))];
@@ -21,6 +28,16 @@ describe('an account by time', () => {
       [1_000, HOUR + 1_000],
       [5_000, HOUR + 9_000],
     ]);
+  });
+
+  test('a debit of the year 2036 holds up no eviction until then', () => {
+    const at = 10 * 365 * 24 * HOUR;
+    const [{ rule }] = [hourly()];
+    const forged: Debit = { ...wanted(0, at), rules: [rule.key], lapsesAt: 2 * at, overran: undefined };
+    expect(liveDebits([forged, { ...forged, uid: 'uid-1', at: 5_000 }], 4_000).map(({ uid }) => uid)).toEqual([
+      'uid-1',
+    ]);
+    expect(debitEviction([forged], wanted(1, 5_000), [hourly()]).kind).toBe('debited');
   });
 
   test('a full account forgets what lapses next, be it not the oldest', () => {
