@@ -79,7 +79,7 @@ function controllerParts(
 ): readonly ControllerPart[] {
   const { namespace: positionNamespace } = process.leaderElection;
   return [
-    nodes.avoidance !== 'Off' || nodes.taints !== 'Off' ? nodeController({ ...context, configuration: nodes }) : [],
+    nodes.passes === 'On' ? nodeController({ ...context, configuration: nodes }) : [],
     disruptions.record === 'On'
       ? disruptionRecorder({ ...context, ...view, positionNamespace, removals, configuration: disruptions })
       : [],

@@ -15,7 +15,7 @@ const EVENTS = 2_000;
 const QUOTAS = 20;
 const PAGES = 10;
 const GOAL_MIB = 40;
-const NO_NODES = ['--nodes-avoidance=Off', '--nodes-taints=Off'];
+const NO_NODES = ['--nodes-passes=Off'];
 const DASHBOARD = ['--dashboard-host=127.0.0.1', '--dashboard-port=0'];
 
 let version = 100;

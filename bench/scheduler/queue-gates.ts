@@ -29,7 +29,7 @@ const AT_ONCE = 16;
 const POLL_MS = 2;
 /** Rendering metrics takes time from the leader that is measured. */
 const METRICS_POLL_MS = 50;
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--queues-passes=On'];
+const FLAGS = ['--extender=Off', '--nodes-passes=Off', '--queues-passes=On'];
 const GOALS = { ratio: 0.8, freedToOffMs: { p50: 300, p99: 2_000 } };
 
 async function secondsOf(work: () => Promise<unknown>): Promise<number> {

@@ -66,7 +66,7 @@ async function measure(cluster: Cluster): Promise<object> {
   await cluster.stop('kube-scheduler');
   await prepareCluster(client);
   const [port = 0] = await freePorts(1);
-  const off = ['--nodes-avoidance=Off', '--nodes-taints=Off'];
+  const off = ['--nodes-passes=Off'];
   const extender = await startSchedulerProcess(cluster.kubeconfig, port, off);
   const verbs = Object.fromEntries(VERBS.map((verb) => [`${verb}Verb`, verb]));
   const entry = { urlPrefix: `http://127.0.0.1:${port}`, ...verbs, nodeCacheCapable: true, httpTimeout: '5s' };

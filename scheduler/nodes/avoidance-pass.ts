@@ -1,11 +1,6 @@
 import type { NodePressure } from '#shared/api/node-pressure.ts';
 import type { OwnerKey } from '#shared/domain/pod/pod.ts';
-import {
-  type AvoidChange,
-  type AvoidPlan,
-  type AvoidPolicy,
-  planAvoidance,
-} from '#shared/domain/nodes/plan-avoidance.ts';
+import { type AvoidChange, type AvoidPlan, planAvoidance } from '#shared/domain/nodes/plan-avoidance.ts';
 import { EVENT_REASONS, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ObjectReference } from '#shared/kube/events/event-recorder.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
@@ -15,7 +10,6 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
-import type { NodesConfiguration } from './nodes-configuration.ts';
 import { type NodePassPorts, writeFenced } from './pass-ports.ts';
 
 interface Planned {
@@ -25,15 +19,15 @@ interface Planned {
 
 /** Brings the avoid list of every node up to date with what its NodePressure records. */
 export async function runAvoidancePass(ports: NodePassPorts, signal: AbortSignal): Promise<void> {
-  const { caches, configuration, metrics } = ports;
+  const { caches, metrics, settingsOf } = ports;
   const pressures = [...caches.pressures.values()];
   metrics.avoidEntries.set(pressures.reduce((sum, { avoid }) => sum + avoid.length, 0));
   const changed = await inChunks(planEach(pressures, ports), ports.clock, signal);
-  if (configuration.avoidance === 'DryRun') {
-    announce(ports, changed);
-    return;
-  }
-  for (const each of ports.budgets.avoid.inTurn(changed, ({ pressure }) => pressure.name)) {
+  const [due = [], dry = []] = (['Enforce', 'DryRun'] as const).map((mode) =>
+    changed.filter(({ pressure }) => settingsOf(pressure.name).avoidance.mode === mode),
+  );
+  announce(ports, dry);
+  for (const each of ports.budgets.avoid.inTurn(due, ({ pressure }) => pressure.name)) {
     if (signal.aborted) return;
     await carryOut(each, ports, signal);
   }
@@ -53,20 +47,10 @@ function* planEach(pressures: readonly NodePressure[], ports: NodePassPorts): Ge
   return changed;
 }
 
-function planFor(pressure: NodePressure, { caches, configuration, clock }: NodePassPorts): AvoidPlan {
+function planFor(pressure: NodePressure, { settingsOf, clock }: NodePassPorts): AvoidPlan {
   const { name, avoid, preemptionLoops, status } = pressure;
-  const avoidForMs = caches.avoidFor.get(status?.policy ?? '') ?? configuration.avoidForSeconds * 1000;
   const node = { name, avoid, preemptionLoops, evictions: status?.evictions ?? [] };
-  return planAvoidance(node, policyOf(configuration, avoidForMs), clock.now());
-}
-
-function policyOf(configuration: NodesConfiguration, avoidForMs: number): AvoidPolicy {
-  const { longestAvoidSeconds, loopRounds, loopWindowSeconds, loopAction } = configuration;
-  return {
-    avoidForMs,
-    longestMs: longestAvoidSeconds * 1000,
-    loop: { rounds: loopRounds, windowMs: loopWindowSeconds * 1000, isForbidding: loopAction === 'Forbid' },
-  };
+  return planAvoidance(node, settingsOf(name).avoidance, clock.now());
 }
 
 function announce({ announce: say }: NodePassPorts, planned: readonly Planned[]): void {

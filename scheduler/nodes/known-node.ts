@@ -18,8 +18,13 @@ import {
 } from '#shared/kube/decode/wire-object.ts';
 import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import { isFresh, type NodePressure, type NodePressureStatus } from '#shared/api/node-pressure.ts';
-import { decodeAvoidFor } from '#shared/api/node-pressure-policy/decode-policy.ts';
-import { quote } from '#shared/domain/base/texts.ts';
+import {
+  type NamedPolicy,
+  nodeSettingsIn,
+  policySelector,
+  readNamedPolicy,
+} from '#shared/api/node-pressure-policy/select-policy.ts';
+import { DEFAULT_NODE_SETTINGS, type NodeSettings } from '#shared/domain/nodes/node-settings.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, type Resource } from '#shared/kube/resource.ts';
@@ -28,6 +33,7 @@ import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, type Resource } from '#s
 export interface KnownNode extends ControlledNode {
   readonly uid: string;
   readonly resourceVersion: string;
+  readonly labels: ReadonlyMap<string, string>;
   /** All taints as stored: a write replaces the whole list. */
   readonly allTaints: readonly WireObject[];
 }
@@ -55,6 +61,7 @@ export function readKnownNode(raw: KubeObject): KnownNode {
       name: raw.metadata.name ?? '',
       uid: raw.metadata.uid ?? '',
       resourceVersion: raw.metadata.resourceVersion ?? '',
+      labels: new Map(Object.entries(raw.metadata.labels ?? {})),
       allTaints,
       taints: ownTaints(allTaints),
       conditions: readObject(node, 'status', ownConditions) ?? new Map<Family, ConditionStatus>(),
@@ -126,11 +133,7 @@ export function reportOf({ name, status }: NodePressure, now: Instant): Pressure
 export interface NodeCaches {
   readonly nodes: Reflector<KnownNode>;
   readonly pressures: Reflector<NodePressure>;
-  /**
-   * `avoidFor` of each NodePressurePolicy by name, in milliseconds. A policy that cannot be decoded is logged and
-   * counted.
-   */
-  readonly avoidFor: Reflector<number>;
+  readonly policies: Reflector<NamedPolicy>;
 }
 
 /** Copies that fill once their reflectors run. Only the leader keeps them. */
@@ -140,14 +143,24 @@ export function createNodeCaches(options: ClientContext): NodeCaches {
   return {
     nodes: reflect(NODES, readKnownNode),
     pressures: reflect(NODE_PRESSURES, readKnownPressure),
-    avoidFor: reflect(NODE_PRESSURE_POLICIES, readAvoidFor),
+    policies: reflect(NODE_PRESSURE_POLICIES, readNamedPolicy),
   };
 }
 
-/** `spec.avoidFor` in milliseconds; `undefined` if not set. Throws if it is not a duration, or negative. */
-export function readAvoidFor(raw: KubeObject): number | undefined {
-  const decoded = decodeAvoidFor(raw);
-  if (decoded.ok) return decoded.value;
-  const { field, message } = decoded;
-  throw new Error(`cannot read ${field} of NodePressurePolicy ${quote(raw.metadata.name ?? '')}: ${message}`);
+/** The settings of each node by name, as its policy says now. */
+export function createNodeSettings({
+  nodes,
+  policies,
+}: {
+  readonly nodes: Pick<NodeCaches['nodes'], 'get'>;
+  readonly policies: Pick<NodeCaches['policies'], 'values' | 'onChange'>;
+}): (name: string) => NodeSettings {
+  let select: ReturnType<typeof policySelector> | undefined;
+  policies.onChange(() => void (select = undefined));
+  return (name) => {
+    const labels = nodes.get(name)?.labels;
+    if (labels === undefined) return DEFAULT_NODE_SETTINGS;
+    select ??= policySelector([...policies.values()]);
+    return nodeSettingsIn(select(labels));
+  };
 }

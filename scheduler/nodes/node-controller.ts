@@ -8,7 +8,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { reportRounds } from '#shared/runtime/fault-log.ts';
 import { runAvoidancePass } from './avoidance-pass.ts';
 import { createContestedWrites } from './contested-writes.ts';
-import { createNodeCaches, type NodeCaches } from './known-node.ts';
+import { createNodeCaches, createNodeSettings, type NodeCaches } from './known-node.ts';
 import {
   createNodeMetrics,
   type NodeMetrics,
@@ -41,7 +41,7 @@ export function nodeController(options: NodeControllerOptions): ControllerPart {
       if (isDue()) await runPass(ports, passing);
     };
     const passes = [{ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds }];
-    return { sources: [caches.nodes, caches.pressures, caches.avoidFor], passes };
+    return { sources: [caches.nodes, caches.pressures, caches.policies], passes };
   };
   return { name: 'nodes', lease: 'plimsoll-node-controller', leader: metrics.leader, begin };
 }
@@ -58,7 +58,8 @@ function passPorts({ options, metrics, caches }: NodeControllerParts, term: Leas
   return {
     client,
     caches,
-    configuration,
+    settingsOf: createNodeSettings(caches),
+    mostTaintedShare: configuration.mostTaintedPercent / 100,
     metrics,
     clock,
     log,
@@ -72,16 +73,15 @@ function passPorts({ options, metrics, caches }: NodeControllerParts, term: Leas
 
 /** Avoid entries come first, because a pod that is evicted now is replaced now. */
 async function runPass(ports: NodePassPorts, signal: AbortSignal): Promise<void> {
-  const { avoidance, taints } = ports.configuration;
-  if (avoidance !== 'Off') await runAvoidancePass(ports, signal);
-  if (taints !== 'Off') await runTaintPass(ports, signal);
+  await runAvoidancePass(ports, signal);
+  await runTaintPass(ports, signal);
 }
 
 /** Whether an object has changed since the last pass, or that pass is too old. */
-function createDueCheck({ nodes, pressures, avoidFor }: NodeCaches, clock: Pick<Clock, 'monotonic'>): () => boolean {
+function createDueCheck({ nodes, pressures, policies }: NodeCaches, clock: Pick<Clock, 'monotonic'>): () => boolean {
   let hasChanged = true;
   let lastMs = -Infinity;
-  for (const each of [nodes, pressures, avoidFor]) each.onChange(() => void (hasChanged = true));
+  for (const each of [nodes, pressures, policies]) each.onChange(() => void (hasChanged = true));
   return () => {
     const isDue = hasChanged || clock.monotonic() - lastMs >= QUIET_PERIOD_MS;
     if (isDue) [hasChanged, lastMs] = [false, clock.monotonic()];

@@ -9,13 +9,17 @@ import { type BucketSize, fullBucket, takeToken } from '#shared/kube/client/toke
 import { faultLog } from '#shared/runtime/fault-log.ts';
 import type { ContestedWrites } from './contested-writes.ts';
 import type { NodeCaches } from './known-node.ts';
+import type { NodeSettings } from '#shared/domain/nodes/node-settings.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
 
 /** What the passes of one leadership read and write. */
 export interface NodePassPorts {
   readonly client: KubeClient;
   readonly caches: NodeCaches;
-  readonly configuration: NodesConfiguration;
+  /** Of a node by name. */
+  readonly settingsOf: (node: string) => NodeSettings;
+  /** Share of all nodes that may have a taint at once. */
+  readonly mostTaintedShare: number;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly metrics: NodeMetrics;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;

@@ -1,4 +1,10 @@
-import { type TaintLimits, type NodeChange, planNodeChanges } from '#shared/domain/nodes/plan-node-changes.ts';
+import {
+  type TaintLimits,
+  type NodeChange,
+  planNodeChanges,
+  type TaintPolicy,
+} from '#shared/domain/nodes/plan-node-changes.ts';
+import { DEFAULT_NODE_SETTINGS, type NodeSettings } from '#shared/domain/nodes/node-settings.ts';
 import { EVENT_REASONS, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
@@ -7,23 +13,27 @@ import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { NODES } from '#shared/kube/resource.ts';
 import { MANY_UNDONE } from './contested-writes.ts';
 import { CONDITION_TYPES, type KnownNode, TAINT_KEYS, reportOf } from './known-node.ts';
-import type { NodesConfiguration } from './nodes-configuration.ts';
 import { type NodePassPorts, writeFenced } from './pass-ports.ts';
 
 /** Brings our taints and conditions of every node up to date with what its agent reported. */
 export async function runTaintPass(ports: NodePassPorts, signal: AbortSignal): Promise<void> {
-  const { caches, configuration, clock, metrics, contested } = ports;
+  const { caches, clock, metrics, contested, mostTaintedShare } = ports;
   const now = clock.now();
   const nodes = Array.from(caches.nodes.values(), (node) => ({ ...node, heldOff: contested.heldOff(node) }));
   const reports = new Map(Array.from(caches.pressures.values(), (each) => [each.name, reportOf(each, now)]));
-  const { changes, heldBack } = planNodeChanges(nodes, reports, limitsOf(configuration), now);
+  const plan = (of: TaintPolicy['of']) => planNodeChanges(nodes, reports, { of, mostTaintedShare }, now);
+  const settings = new Map(nodes.map(({ name }) => [name, ports.settingsOf(name).taints]));
+  const settingsOf = (name: string) => settings.get(name) ?? DEFAULT_NODE_SETTINGS.taints;
+  const { changes, heldBack } = plan((name) => enforcedLimits(settingsOf(name)));
   metrics.taintedNodes.set(nodes.filter(({ taints }) => taints.size > 0).length);
   metrics.heldBackNodes.set(heldBack.length);
   metrics.contestedNodes.set(contested.contestedNodes());
-  if (configuration.taints === 'DryRun') {
-    announce(ports, changes);
-    return;
-  }
+  const isDry = (name: string) => settingsOf(name).mode === 'DryRun';
+  if (nodes.some(({ name }) => isDry(name)))
+    announce(
+      ports,
+      plan(settingsOf).changes.filter(({ node }) => isDry(node)),
+    );
   for (const [name, own] of inWriteOrder(changes, ports)) {
     if (signal.aborted) return;
     const node = caches.nodes.get(name);
@@ -47,14 +57,9 @@ function inWriteOrder(changes: readonly NodeChange[], { budgets }: NodePassPorts
 
 const WRITE_ORDER: readonly NodeChange['kind'][] = ['untaint', 'taint', 'condition'];
 
-function limitsOf(configuration: NodesConfiguration): TaintLimits {
-  const { families, transitionSeconds, unknownSeconds, mostTaintedPercent } = configuration;
-  return {
-    families,
-    transitionMs: transitionSeconds * 1000,
-    unknownMs: unknownSeconds * 1000,
-    mostTaintedShare: mostTaintedPercent / 100,
-  };
+/** Where nothing is enforced, no taint and no condition of ours stays. */
+function enforcedLimits(settings: NodeSettings['taints']): TaintLimits {
+  return settings.mode === 'Enforce' ? settings : { ...settings, families: [] };
 }
 
 /** Conditions are not announced, because they do not change where pods go. */

@@ -59,8 +59,7 @@ describe('deploy/components/dashboard', () => {
     expect(at(deployment, 'spec.template.spec.containers.0.args')).toEqual([
       '--extender=Off',
       '--host=127.0.0.1',
-      '--nodes-avoidance=Off',
-      '--nodes-taints=Off',
+      '--nodes-passes=Off',
       '--dashboard-port=8081',
     ]);
   });

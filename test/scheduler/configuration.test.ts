@@ -55,6 +55,7 @@ describe('keys of earlier versions are refused with the new name', () => {
 });
 
 describe('settings that are fields of objects now are refused with the field', () => {
+  const NODES = 'the NodePressurePolicy of the nodes';
   const use = (field: string) => `set ${field} instead, which takes effect without a restart`;
   test.each([
     ['queues.reclaim', '--queues-reclaim=Enforce', 'spec.reclaim.mode of Queue root'],
@@ -62,6 +63,16 @@ describe('settings that are fields of objects now are refused with the field', (
     ['queues.reclaimOveruse', '--queues-reclaim-overuse', 'spec.reclaim.overuse of Queue root'],
     ['queues.replacements', '--queues-replacements=InTurn', 'spec.reclaim.replacements of Queue root'],
     ['reclaim', '--reclaim=Enforce', 'spec.reclaim.mode of Queue root'],
+    ['nodes.avoidance', '--nodes-avoidance=Enforce', `spec.avoidance.mode of ${NODES}`],
+    ['nodes.taints', '--nodes-taints=Off', `spec.taints.mode of ${NODES}`],
+    ['nodes.families', '--nodes-families=Memory', `spec.taints.families of ${NODES}`],
+    ['nodes.transitionSeconds', '--nodes-transition-seconds=5', `spec.taints.transitionPeriod of ${NODES}`],
+    ['nodes.unknownSeconds', '--nodes-unknown-seconds=5', `spec.taints.unknownPeriod of ${NODES}`],
+    ['nodes.avoidForSeconds', '--nodes-avoid-for-seconds=5', `spec.avoidFor of ${NODES}`],
+    ['nodes.longestAvoidSeconds', '--nodes-longest-avoid-seconds=5', `spec.avoidance.longest of ${NODES}`],
+    ['nodes.loopRounds', '--nodes-loop-rounds=5', `spec.avoidance.loop.rounds of ${NODES}`],
+    ['nodes.loopWindowSeconds', '--nodes-loop-window-seconds=90', `spec.avoidance.loop.window of ${NODES}`],
+    ['nodes.loopAction', '--nodes-loop-action=Forbid', `spec.avoidance.loop.action of ${NODES}`],
     ['queueReplacements', '--queue-replacements=InTurn', 'spec.reclaim.replacements of Queue root'],
   ])('%s, as a flag, a variable and a key of the file', (key, flag, field) => {
     const [name = ''] = flag.split('=');

@@ -39,7 +39,7 @@ describe('an API server whose certificate is of a new CA', { timeout: TIMEOUT_MS
     const kubeconfig = join(folder, 'kubeconfig');
     writeFileSync(kubeconfig, buildKubeconfig({ server: front.url, caFile }, { token }));
     [port = 0] = await freePorts(1);
-    scheduler = await startSchedulerProcess(kubeconfig, port, ['--nodes-avoidance=Off', '--nodes-taints=Off']);
+    scheduler = await startSchedulerProcess(kubeconfig, port, ['--nodes-passes=Off']);
   }, TIMEOUT_MS);
   afterAll(async () => {
     await scheduler.stop();

@@ -5,14 +5,10 @@ import {
   decodeObject,
   readInteger,
   readObject,
-  readText,
-  refuseField,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
-import { quote } from '#shared/domain/base/texts.ts';
 import {
   encodeObject,
   choiceOf,
@@ -27,6 +23,8 @@ import {
 import { encodeBySchema, readBySchema } from '#shared/api/schema/decode-kind.ts';
 import { MAX_RECORDS, type ThresholdRecord } from '#shared/domain/pressure/threshold-record.ts';
 import type { AgentPolicy } from './policy.ts';
+import type { NodeSettings } from '#shared/domain/nodes/node-settings.ts';
+import { nodeSettingsOf } from './node-settings-fields.ts';
 import { policyOfSpec } from './policy-of-spec.ts';
 import { NODE_PRESSURE_POLICY_SPEC, type NodePressurePolicySpec } from './spec.ts';
 
@@ -34,6 +32,8 @@ import { NODE_PRESSURE_POLICY_SPEC, type NodePressurePolicySpec } from './spec.t
 export interface NodePolicy {
   readonly spec: NodePressurePolicySpec;
   readonly policy: AgentPolicy;
+  /** What the node controller decides by. */
+  readonly nodes: NodeSettings;
 }
 
 /** Reads the wire form; an unknown field is ignored, an invalid value is refused with the path of its field. */
@@ -41,7 +41,7 @@ export function decodePolicy(raw: KubeObject): Decoded<NodePolicy> {
   const identity = identityOf(raw);
   return decodeSpec(raw, (wire) => {
     const spec = readBySchema(NODE_PRESSURE_POLICY_SPEC, wire);
-    return { spec, policy: { ...policyOfSpec(spec), ...identity } };
+    return { spec, policy: { ...policyOfSpec(spec), ...identity }, nodes: nodeSettingsOf(spec) };
   });
 }
 
@@ -57,18 +57,6 @@ export function decodeScope(raw: KubeObject): Decoded<PolicyScope> {
     nodeSelector: readSelector(spec, 'nodeSelector'),
     order: readInteger(spec, 'order') ?? 0,
   }));
-}
-
-/** Reads `spec.avoidFor` alone, in milliseconds; `undefined` if it is not set. */
-export function decodeAvoidFor(raw: KubeObject): Decoded<number | undefined> {
-  return decodeSpec(raw, (spec) => {
-    const text = readText(spec, 'avoidFor');
-    if (text === undefined) return undefined;
-    const parsed = parseDuration(text);
-    if (!parsed.ok) return refuseField('avoidFor', parsed.message);
-    if (parsed.nanoseconds < 0n) return refuseField('avoidFor', `it is negative: ${quote(text)}`);
-    return durationSeconds(parsed.nanoseconds) * 1000;
-  });
 }
 
 /** Reads the spec with `read`; an object without one has an empty one. */

@@ -3,7 +3,6 @@ import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import { isEvicting } from '#shared/domain/pressure/signal.ts';
 import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import { refuseField, parseWireQuantity } from '#shared/kube/decode/wire-object.ts';
-import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import { parsePercentage } from '#shared/domain/pressure/parse-percentage.ts';
 import { type ThresholdValue, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { quantitySign } from '#shared/domain/quantity/quantity.ts';
@@ -18,6 +17,7 @@ import {
   type StallLimit,
   type StallRule,
 } from './policy.ts';
+import { parseDurationMs } from './node-settings-fields.ts';
 import type { NodePressurePolicySpec, CpuSpec, StallSpec } from './spec.ts';
 
 /** What a spec sets, and the defaults for the rest; values that make no sense are refused with their field. */
@@ -70,18 +70,6 @@ function rankingOf({
     missingStats: missingStats ?? usual.missingStats,
   };
   return ranking;
-}
-
-const MAX_DURATION_MS = 86_400_000;
-
-/** A duration as Kubernetes writes it, in milliseconds; up to a day. */
-function parseDurationMs(field: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const parsed = parseDuration(text);
-  if (!parsed.ok) return refuseField(field, parsed.message);
-  const ms = durationSeconds(parsed.nanoseconds) * 1000;
-  if (ms >= 0 && ms <= MAX_DURATION_MS) return ms;
-  return refuseField(field, `expected 0s to 24h, got "${text}"`);
 }
 
 /** A percentage as a share from 0 to 1. */

@@ -5,6 +5,7 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { DEFAULT_LIMITS } from '#shared/domain/eviction/eviction-limits.ts';
 import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/protection.ts';
 import { decodePolicy, decodeScope, type NodePolicy, type PolicyScope } from './decode-policy.ts';
+import { DEFAULT_NODE_SETTINGS, type NodeSettings } from '#shared/domain/nodes/node-settings.ts';
 import { type AgentPolicy, type Mode, DEFAULT_POLICY } from './policy.ts';
 
 /** A NodePressurePolicy by name, with the parts of it that could be read. */
@@ -33,16 +34,28 @@ export function readNamedPolicy(raw: KubeObject): NamedPolicy {
  * policy whose scope cannot be read may be for every node and come before every other (docs/contributing/decisions/thresholds.md).
  */
 export function selectPolicy(policies: readonly NamedPolicy[], labels: Labels): Selection {
-  const [first] = policies.filter(({ scope }) => !scope.ok || selects(scope.value, labels)).toSorted(byPlace);
+  return policySelector(policies)(labels);
+}
+
+/** The same for many nodes. */
+export function policySelector(policies: readonly NamedPolicy[]): (labels: Labels) => Selection {
+  const inOrder = policies.toSorted(byPlace).map((policy) => ({ policy, isFor: matcherOf(policy) }));
+  return (labels) => selectionOf(inOrder.find(({ isFor }) => isFor(labels))?.policy);
+}
+
+function matcherOf({ scope }: NamedPolicy): (labels: Labels) => boolean {
+  const selector = scope.ok ? scope.value.nodeSelector : undefined;
+  if (selector === undefined) return () => true;
+  const prepared = prepareSelector(selector);
+  return (labels) => prepared.matches(labels);
+}
+
+function selectionOf(first: NamedPolicy | undefined): Selection {
   if (first === undefined) return { kind: 'none' };
   const { name, scope, decoded } = first;
   if (!scope.ok) return { kind: 'unreadable', name, field: scope.field, message: scope.message };
   if (!decoded.ok) return { kind: 'unreadable', name, field: decoded.field, message: decoded.message };
   return { kind: 'selected', policy: decoded.value };
-}
-
-function selects({ nodeSelector }: PolicyScope, labels: Labels): boolean {
-  return nodeSelector === undefined || prepareSelector(nodeSelector).matches(labels);
 }
 
 function byPlace(left: NamedPolicy, right: NamedPolicy): number {
@@ -68,6 +81,11 @@ export const PROTECTION_WITHOUT_POLICY: Protection = {
 export function protectionByPolicy({ name, mode, limits, protect }: AgentPolicy): Protection {
   const { namespaces, optOutCeiling, optOut } = protect;
   return { policy: { name, mode }, limits, namespaces, optOutCeiling, optOut };
+}
+
+/** What applies to the avoid list, the taints and the conditions of a node; nothing is written where a policy cannot be read. */
+export function nodeSettingsIn(selection: Selection): NodeSettings {
+  return selection.kind === 'selected' ? selection.policy.nodes : DEFAULT_NODE_SETTINGS;
 }
 
 /** The last readable form of each policy, by name; for one that became unreadable, the agent still reports by it. */

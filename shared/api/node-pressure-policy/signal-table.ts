@@ -1,4 +1,5 @@
-import type { CrdWords } from '#shared/api/schema/crd-words.ts';
+import { z } from 'zod';
+import { type CrdWords, described } from '#shared/api/schema/crd-words.ts';
 import { field } from '#shared/api/schema/fields.ts';
 import { readTextMap, refuseField, type WireObject } from '#shared/kube/decode/wire-object.ts';
 import type { Mode } from './policy.ts';
@@ -62,4 +63,11 @@ export function readModes(spec: WireObject, key: string): BySignal<Mode> {
   const unknown = Object.values(modes).find((each) => !MODES.some((mode) => mode === each));
   if (unknown !== undefined) return refuseField(key, `expected DryRun or Enforce, got "${unknown}"`);
   return modes as BySignal<Mode>;
+}
+
+/** One of some words; without it the default holds. */
+export function choice<const C extends readonly string[]>(choices: C, description?: string, defaultValue?: C[number]) {
+  return described(z.enum(choices).exactOptional(), description, {
+    ...(defaultValue !== undefined && { defaultValue }),
+  });
 }

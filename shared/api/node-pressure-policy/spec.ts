@@ -4,7 +4,8 @@ import { POLICY_KEYS, type PolicyKeyName } from '#shared/domain/ranking/ranking-
 import { described } from '#shared/api/schema/crd-words.ts';
 import { field, labelSelector, text } from '#shared/api/schema/fields.ts';
 import { readTexts, refuseField, type WireObject } from '#shared/kube/decode/wire-object.ts';
-import { MODES, readModes, readTable, RECLAIM, SHORT, table, THRESHOLD } from './signal-table.ts';
+import { AVOIDANCE, TAINTS } from './node-settings-fields.ts';
+import { choice, MODES, readModes, readTable, RECLAIM, SHORT, table, THRESHOLD } from './signal-table.ts';
 
 /*
  * `spec` of a NodePressurePolicy, every field as it is written: durations such as `30s`, percentages such as `5%`,
@@ -19,12 +20,6 @@ function readRankingKeys(ranking: WireObject, key: string): readonly PolicyKeyNa
   const unknown = names.find((name) => !Object.hasOwn(POLICY_KEYS, name));
   if (unknown === undefined) return names as readonly PolicyKeyName[];
   return refuseField(key, `expected ${Object.keys(POLICY_KEYS).join(', ')}, got "${unknown}"`);
-}
-
-function choice<const C extends readonly string[]>(choices: C, description?: string, defaultValue?: C[number]) {
-  return described(z.enum(choices).exactOptional(), description, {
-    ...(defaultValue !== undefined && { defaultValue }),
-  });
 }
 
 function count(defaultValue: number, description?: string) {
@@ -235,10 +230,12 @@ export const NODE_PRESSURE_POLICY_SPEC = described(
     ),
     budgets: BUDGETS.optional(),
     protect: PROTECT.optional(),
-    avoidFor: text(
-      'How long replacements of an evicted pod are kept off the node, up to nodes.longestAvoidSeconds of the scheduler configuration (default one hour).',
-      { maxLength: 64, defaultValue: '10m' },
-    ),
+    avoidFor: text('How long replacements of an evicted pod are kept off the node, up to avoidance.longest.', {
+      maxLength: 64,
+      defaultValue: '10m',
+    }),
+    avoidance: AVOIDANCE.optional(),
+    taints: TAINTS.optional(),
   }),
   "Thresholds with the kubelet's own keys, ranking, limits and protection.",
   {

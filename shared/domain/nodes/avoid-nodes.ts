@@ -102,7 +102,7 @@ export interface AvoidEntry {
 /** Entries that one NodePressure holds at most. */
 export const MAX_ENTRIES = 64;
 
-/** An hour more than the longest that a process of ours writes (`nodes.longestAvoidSeconds`): clocks differ. */
+/** An hour more than the longest that a process of ours writes (`spec.avoidance.longest` of a NodePressurePolicy): clocks differ. */
 const MAX_AVOID_MS = 90_000_000;
 
 /** Whether an entry counts at `now`. One that ends later than we ever write counts nowhere: nothing is held for years. */

@@ -86,15 +86,15 @@ export interface NodePlan {
 export function planNodeChanges(
   nodes: readonly ControlledNode[],
   reports: ReadonlyMap<string, PressureReport>,
-  limits: TaintLimits,
+  limits: TaintPolicy,
   now: Instant,
 ): NodePlan {
-  const taints = nodes.flatMap((node) => taintChanges(node, reports.get(node.name), limits, now));
+  const taints = nodes.flatMap((node) => taintChanges(node, reports.get(node.name), limits.of(node.name), now));
   const removed = taints.filter(({ kind }) => kind === 'untaint');
   const removedFrom = Map.groupBy(removed, ({ node }) => node);
   const { added, heldBack } = withinCap(nodes, taints, { reports, limits, removedFrom });
   const conditions = nodes.flatMap((node) =>
-    conditionChanges(node, reports.get(node.name), limits, removedFrom.get(node.name) ?? []),
+    conditionChanges(node, reports.get(node.name), limits.of(node.name), removedFrom.get(node.name) ?? []),
   );
   return { changes: [...removed, ...added, ...conditions], heldBack };
 }
@@ -106,6 +106,7 @@ function taintChanges(
   now: Instant,
 ): readonly TaintChange[] {
   return FAMILIES.flatMap((family): readonly TaintChange[] => {
+    if (!limits.families.includes(family) && !node.taints.has(family)) return [];
     const { kind, because } = judgeTaint(node, family, { finding: findingOf(report, family), limits }, now);
     const isTainted = node.taints.has(family);
     if (kind === 'keep' || (kind === 'add') === isTainted) return [];
@@ -116,7 +117,7 @@ function taintChanges(
 
 interface Sources {
   readonly reports: ReadonlyMap<string, PressureReport>;
-  readonly limits: TaintLimits;
+  readonly limits: Pick<TaintPolicy, 'mostTaintedShare'>;
   /** Taints to remove, by node. */
   readonly removedFrom: ReadonlyMap<string, readonly TaintChange[]>;
 }
@@ -180,6 +181,11 @@ export interface TaintLimits {
   readonly transitionMs: number;
   /** How long a taint stays while the node's state is unknown. */
   readonly unknownMs: number;
+}
+
+export interface TaintPolicy {
+  /** Of each node by name. */
+  readonly of: (node: string) => TaintLimits;
   /** Share of all nodes that may have a taint at once; at least one node may. */
   readonly mostTaintedShare: number;
 }
@@ -202,7 +208,7 @@ function judgeTaint(
     text: `${family} of node ${node.name}: ${text}`,
     facts: { node: node.name, family },
   });
-  if (!limits.families.includes(family)) return remove(because('NotShown', 'the configuration no longer names it'));
+  if (!limits.families.includes(family)) return remove(because('NotShown', 'its policy does not show it'));
   if (finding.kind === 'unreported') return whileUnreported(node.taints.get(family), limits, { now, because });
   if (finding.mode === 'DryRun') return remove(because('AgentDryRun', 'the agent is in mode DryRun'));
   if (finding.kind === 'pressed') return { kind: 'add', because: because('Pressure', 'under pressure') };

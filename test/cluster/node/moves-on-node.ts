@@ -17,7 +17,7 @@ import { NODE_NAME } from './node-place.ts';
 
 const RIGHTS = fileURLToPath(new URL('../../../deploy/components/rescheduling/rbac.yaml', import.meta.url));
 const ACCOUNT = { namespace: 'plimsoll-system', name: 'plimsoll-rescheduling' };
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--rescheduling-passes=On'];
+const FLAGS = ['--extender=Off', '--nodes-passes=Off', '--rescheduling-passes=On'];
 const OURS = '/apis/plimsoll.dev/v1alpha1';
 const POLICIES = `${OURS}/reschedulingpolicies`;
 const PRESSURES = `${OURS}/nodepressures`;

@@ -12,6 +12,7 @@ import { at, pod } from '#test/contract/harness.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { PATIENCE_MS } from './preemption-scenario.ts';
 import { eventually } from '#test/build/waiting.ts';
+import { ENFORCING_NODES, NODE_POLICIES } from './enforcing-nodes.ts';
 
 const OVERLAY = fileURLToPath(new URL('../../../deploy/overlays/node-controller', import.meta.url));
 const ACCOUNT = { namespace: 'plimsoll-system', name: 'plimsoll-scheduler' };
@@ -131,8 +132,8 @@ describe.skipIf(why !== undefined)(`an owner whose pods node-0 evicts${why ?? ''
   test('with Plimsoll it goes to the other node and stays there, by the affinity alone', async () => {
     const { admin, cluster, connection } = own();
     const kubeconfig = await accountKubeconfig(own(), ACCOUNT);
-    const modes = ['--extender=Off', '--nodes-avoidance=Enforce', '--nodes-taints=Enforce'];
-    controller = await startSchedulerProcess(kubeconfig, 0, [...modes, '--nodes-transition-seconds=0']);
+    await send('POST', NODE_POLICIES, ENFORCING_NODES);
+    controller = await startSchedulerProcess(kubeconfig, 0, ['--extender=Off']);
     webhook = await startInstalledWebhook({
       folder: cluster.folder,
       client: admin,

@@ -10,6 +10,7 @@ import { untilScores } from './ask-extender.ts';
 import { HOUR_MS, MARKER, PRESSURES_BY_HAND, type PressureByHand, reported } from './pressures-by-hand.ts';
 import { PATIENCE_MS, preemptionScenario } from './preemption-scenario.ts';
 import { eventually } from '#test/build/waiting.ts';
+import { ENFORCING_NODES, NODE_POLICIES } from './enforcing-nodes.ts';
 
 const OVERLAY = fileURLToPath(new URL('../../../deploy/overlays/node-controller', import.meta.url));
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
@@ -34,14 +35,14 @@ describe.skipIf(why !== undefined)(`extender and node controller, when others fa
     const { cluster } = own();
     const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '-k', OVERLAY]);
     expect([applied.status, applied.stderr]).toEqual([0, '']);
+    await send('POST', NODE_POLICIES, ENFORCING_NODES);
     await start();
     for (const name of NODES) await send('POST', PRESSURES, { ...TYPE, metadata: { name } });
   }, 60_000);
   afterAll(() => scheduler.stop());
 
   async function start(clockOffsetMs = 0): Promise<void> {
-    const modes = ['--nodes-avoidance=Enforce', '--nodes-taints=Enforce', '--nodes-transition-seconds=0'];
-    scheduler = await startSchedulerProcess(own().cluster.kubeconfig, port, modes, clockOffsetMs);
+    scheduler = await startSchedulerProcess(own().cluster.kubeconfig, port, [], clockOffsetMs);
   }
 
   const { createClass, create, pokedUntilPlaced } = preemptionScenario(own, 'default-scheduler');

@@ -52,8 +52,7 @@ describe.skipIf(why !== undefined)(`preemption, then memory pressure, with exten
     const { admin, cluster } = own();
     const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '-k', DEFINITIONS]);
     expect([applied.status, applied.stderr]).toEqual([0, '']);
-    const modes = ['--nodes-avoidance=Enforce', '--nodes-taints=Off', '--leader-election-namespace=default'];
-    scheduler = await startSchedulerProcess(cluster.kubeconfig, port, modes);
+    scheduler = await startSchedulerProcess(cluster.kubeconfig, port, ['--leader-election-namespace=default']);
     ending = endTerminatedPods(admin, over.signal);
   }, 120_000);
   afterAll(async () => {
@@ -84,6 +83,7 @@ describe.skipIf(why !== undefined)(`preemption, then memory pressure, with exten
       ranking: { preset: PRESETS[order] },
       evictionHard: { 'memory.available': '100Mi' },
       avoidFor: '60s',
+      avoidance: { mode: 'Enforce' },
     };
     const body = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressurePolicy', metadata: { name: id }, spec };
     expect(await own().admin.request({ method: 'POST', path: POLICIES, body })).toMatchObject({ kind: 'ok' });

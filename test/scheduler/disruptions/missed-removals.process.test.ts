@@ -8,7 +8,7 @@ const TIMEOUT_MS = 60_000;
 const PATIENCE_MS = 20_000;
 const PODS = '/api/v1/namespaces/default/pods';
 const POSITION = '/api/v1/namespaces/plimsoll-system/configmaps/plimsoll-disruptions';
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--disruptions-record=On'];
+const FLAGS = ['--extender=Off', '--nodes-passes=Off', '--disruptions-record=On'];
 
 describe('removals while no replica runs', { timeout: TIMEOUT_MS }, () => {
   const { send, start } = processScene();

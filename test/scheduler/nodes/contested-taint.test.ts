@@ -22,6 +22,12 @@ const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
 /** Until the controller may add its taint again, each time after it was removed. */
 const WAITS_MS = [5_000, 10_000, 20_000].map((ms) => ms / FASTER);
 
+const TAINTING = {
+  apiVersion: 'plimsoll.dev/v1alpha1',
+  kind: 'NodePressurePolicy',
+  metadata: { name: 'all' },
+  spec: { taints: { mode: 'Enforce', transitionPeriod: '0s' } },
+};
 const server = runningApiServer();
 const stop = new AbortController();
 const clock = fastClock(FASTER);
@@ -35,14 +41,14 @@ beforeAll(async () => {
   const [admin, client] = [connect(), connect()];
   clients = [admin, client];
   await installPlimsoll(admin);
+  await send('POST', '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies', TAINTING);
   await send('POST', '/api/v1/nodes', { metadata: { name: 'n0' } });
   await send('POST', PRESSURES, {
     apiVersion: 'plimsoll.dev/v1alpha1',
     kind: 'NodePressure',
     metadata: { name: 'n0' },
   });
-  const modes = { avoidance: 'Off', taints: 'Enforce', transitionSeconds: 0, mostTaintedPercent: 100 };
-  const configuration = nodesSchema.parse({ ...modes, writesPerMinute: 6_000 });
+  const configuration = nodesSchema.parse({ mostTaintedPercent: 100, writesPerMinute: 6_000 });
   const log = createLog({ component: 'test', level: 'silent', format: 'json' });
   const context = { client, clock, random: () => 0, log, metrics };
   const parts = [nodeController({ ...context, configuration })];

@@ -44,6 +44,9 @@ describe(
     beforeAll(async () => {
       admin = connect();
       await installPlimsoll(admin);
+      const policy = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressurePolicy', metadata: { name: 'all' } };
+      const spec = { taints: { mode: 'Enforce', transitionPeriod: '0s' } };
+      await send('POST', '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies', { ...policy, spec });
     }, TIMEOUT_MS);
     afterAll(() => admin.close());
 
@@ -71,8 +74,7 @@ describe(
     function start(): Replica {
       const replica = replicaClient(connect());
       const stop = new AbortController();
-      const modes = { avoidance: 'Off', taints: 'Enforce', transitionSeconds: 0, mostTaintedPercent: 100 };
-      const configuration = nodesSchema.parse({ ...modes, writesPerMinute: 6_000 });
+      const configuration = nodesSchema.parse({ mostTaintedPercent: 100, writesPerMinute: 6_000 });
       const metrics = createMetrics('scheduler');
       const own = {
         client: replica.client,

@@ -9,6 +9,8 @@ const TIMEOUT_MS = 60_000;
 const PATIENCE_MS = 30_000;
 const NODES = '/api/v1/nodes';
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
+const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
+const ENFORCE = { avoidance: { mode: 'Enforce' }, taints: { mode: 'Enforce', transitionPeriod: '0s' } };
 const FOREIGN = { key: 'team', value: 'a', effect: 'NoSchedule' };
 
 describe('the node controller of the scheduler process', { timeout: TIMEOUT_MS }, () => {
@@ -16,14 +18,20 @@ describe('the node controller of the scheduler process', { timeout: TIMEOUT_MS }
   let scheduler: SchedulerProcess | undefined;
 
   beforeAll(async () => {
-    const modes = ['--extender=Off', '--nodes-avoidance=Enforce', '--nodes-taints=Enforce'];
-    scheduler = await start([...modes, '--nodes-transition-seconds=0']);
+    await createPolicy('all', ENFORCE);
+    scheduler = await start(['--extender=Off']);
   }, TIMEOUT_MS);
+
+  async function createPolicy(name: string, spec: object): Promise<void> {
+    const object = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressurePolicy', metadata: { name }, spec };
+    await send('POST', POLICIES, object);
+  }
 
   /** A node with a foreign taint and condition, and a NodePressure that no agent has written yet. */
   async function createNode(name: string): Promise<void> {
     const conditions = [{ type: 'Ready', status: 'True' }];
-    await send('POST', NODES, { metadata: { name }, spec: { taints: [FOREIGN] }, status: { conditions } });
+    const metadata = { name, labels: { node: name } };
+    await send('POST', NODES, { metadata, spec: { taints: [FOREIGN] }, status: { conditions } });
     const object = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name } };
     await send('POST', PRESSURES, object);
   }
@@ -81,9 +89,9 @@ describe('the node controller of the scheduler process', { timeout: TIMEOUT_MS }
 
   test('an eviction keeps its owner away for the time of the policy in force', async () => {
     await createNode('n3');
-    const policy = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressurePolicy', metadata: { name: 'pool' } };
-    await send('POST', '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies', { ...policy, spec: { avoidFor: '30m' } });
-    await report('n3', 'False', { policy: 'pool', evictions: [evicted('u1', 'default/ReplicaSet/web', 0)] });
+    const nodeSelector = { matchLabels: { node: 'n3' } };
+    await createPolicy('pool', { ...ENFORCE, nodeSelector, order: 1, avoidFor: '30m' });
+    await report('n3', 'False', { evictions: [evicted('u1', 'default/ReplicaSet/web', 0)] });
     await eventually(async () => expect(await avoidOf('n3')).toHaveLength(1), PATIENCE_MS);
     const [entry] = await avoidOf('n3');
     expect(entry).toMatchObject({ owner: { namespace: 'default', kind: 'ReplicaSet', name: 'web' }, hard: false });
@@ -116,20 +124,23 @@ describe('the node controller of the scheduler process', { timeout: TIMEOUT_MS }
     await eventually(async () => expect(await avoidOf('n5')).toEqual([]), PATIENCE_MS);
   });
 
-  test('in mode DryRun nothing is written, and a replica that leads later writes what is missing', async () => {
-    await scheduler?.stop();
-    const dry = (scheduler = await start(['--extender=Off']));
+  test('in mode DryRun nothing is written; once the policy says Enforce, what is missing is, without a restart', async () => {
+    const modes = (mode: string) => ({ spec: { avoidance: { mode }, taints: { mode } } });
+    await send('PATCH', `${POLICIES}/all`, modes('DryRun'));
     await createNode('n6');
     await report('n6', 'True', { evictions: [evicted('u6', 'default/ReplicaSet/web', 0)] });
     await eventually(() => {
-      expect(dry.log()).toContain('taint: Memory of node n6: under pressure');
+      expect(scheduler?.log()).toContain('taint: Memory of node n6: under pressure');
       return Promise.resolve();
     }, PATIENCE_MS);
-    expect(dry.log()).toContain('evicted from node n6 for memory.available');
+    expect(scheduler?.log()).toContain('evicted from node n6 for memory.available');
     expect(await taintsOf('n6')).toEqual(['team:NoSchedule']);
     expect(await avoidOf('n6')).toEqual([]);
-    await dry.stop();
-    scheduler = await start(['--extender=Off', '--nodes-avoidance=Enforce', '--nodes-taints=Enforce']);
+    await send('PATCH', `${POLICIES}/all`, modes('Enforce'));
     await eventually(async () => expect(await avoidOf('n6')).toHaveLength(1), PATIENCE_MS);
+    await eventually(async () => expect(await taintsOf('n6')).toHaveLength(2), PATIENCE_MS);
+    await send('DELETE', `${POLICIES}/all`);
+    await eventually(async () => expect(await taintsOf('n6')).toEqual(['team:NoSchedule']), PATIENCE_MS);
+    expect(await conditionOf('n6', 'plimsoll.dev/MemoryContention')).toBeUndefined();
   });
 });

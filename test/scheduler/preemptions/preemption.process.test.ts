@@ -39,7 +39,7 @@ describe('the scheduler process while others preempt', { timeout: TIMEOUT_MS }, 
     requests = await recordRequests({ server: url, ca });
     writeFileSync(kubeconfig, buildKubeconfig({ server: requests.url, ca: requests.caPem }, { token }));
     [port = 0] = await freePorts(1);
-    const off = ['--nodes-avoidance=Off', '--nodes-taints=Off'];
+    const off = ['--nodes-passes=Off'];
     scheduler = await startSchedulerProcess(kubeconfig, port, ['--preemption-loops-mode=Enforce', ...off]);
     await send('POST', PRESSURES, {
       apiVersion: 'plimsoll.dev/v1alpha1',

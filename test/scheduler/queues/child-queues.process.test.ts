@@ -7,7 +7,7 @@ import { processScene } from '#test/scheduler/process-scene.ts';
 const TIMEOUT_MS = 60_000;
 const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';
 const GATE = 'plimsoll.dev/queue';
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--queues-passes=On'];
+const FLAGS = ['--extender=Off', '--nodes-passes=Off', '--queues-passes=On'];
 
 describe('the leader of the queues, with templates', { timeout: TIMEOUT_MS }, () => {
   const { client, send, start } = processScene();

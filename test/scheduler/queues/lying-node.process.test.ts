@@ -7,7 +7,7 @@ const PATIENCE_MS = 15_000;
 const NODES = '/api/v1/nodes';
 const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';
 const PODS = '/api/v1/namespaces/shop/pods';
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--queues-passes=On'];
+const FLAGS = ['--extender=Off', '--nodes-passes=Off', '--queues-passes=On'];
 const GATED = [{ name: 'plimsoll.dev/queue' }];
 
 describe('a node that lies about what it has', { timeout: 60_000 }, () => {

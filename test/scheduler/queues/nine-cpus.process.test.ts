@@ -9,7 +9,7 @@ const PATIENCE_MS = 15_000;
 const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';
 const PODS = '/api/v1/namespaces/shop/pods';
 const GATE = 'plimsoll.dev/queue';
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--queues-passes=On'];
+const FLAGS = ['--extender=Off', '--nodes-passes=Off', '--queues-passes=On'];
 
 interface Amounts {
   readonly cpu: number;

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 60_000;
 const PATIENCE_MS = 45_000;
 const PODS = '/api/v1/namespaces/default/pods';
 const PLIMSOLL = '/apis/plimsoll.dev/v1alpha1';
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off'];
+const FLAGS = ['--extender=Off', '--nodes-passes=Off'];
 
 describe('the scheduler process moves pods that fail', { timeout: TIMEOUT_MS }, () => {
   const { send, start } = processScene();

@@ -143,8 +143,6 @@ function hostNetworkPlaces(): readonly ChartPlace[] {
   ];
 }
 
-const NODE_CONTROLLER_ARGS = `${POD}.containers.0.args`;
-
 const DASHBOARD_NAME = '.Values.dashboard.clusterName';
 
 /** Every place of the chart. A missing place is added to the manifests. */
@@ -157,11 +155,6 @@ export const CHART_PLACES: readonly ChartPlace[] = [
     `${POD}.containers.1.image`,
     '{{ required "scheduler.kubeSchedulerImage must name the image of kube-scheduler that the control plane runs" .Values.scheduler.kubeSchedulerImage }}',
   ),
-  action(
-    NODE_CONTROLLER.object,
-    `${NODE_CONTROLLER_ARGS}.2`,
-    '--nodes-avoidance={{ .Values.nodeController.avoidance }}',
-  ),
   place(
     'Deployment plimsoll-dashboard',
     `${POD}.containers.0.args.+`,
@@ -170,7 +163,6 @@ export const CHART_PLACES: readonly ChartPlace[] = [
       text: `{{ printf "--dashboard-cluster-name=%s" ${DASHBOARD_NAME} | quote }}`,
     }),
   ),
-  action(NODE_CONTROLLER.object, `${NODE_CONTROLLER_ARGS}.3`, '--nodes-taints={{ .Values.nodeController.taints }}'),
 ];
 
 /** Additions to every object: common labels and annotations, and those of its kind. */

@@ -92,7 +92,6 @@ const BOARD = 'ConfigMap plimsoll-system/plimsoll-dashboard-nodes';
 const POLICY = 'MutatingAdmissionPolicy defaults.plimsoll.dev';
 const PODS = 'spec.template.spec';
 const ARGS = `${PODS}.containers.0.args`;
-const CONTROLLER = COMPONENTS.nodeController;
 
 /** Every value of the chart at least once. */
 export const CHART_CASES: readonly ChartCase[] = [
@@ -149,20 +148,6 @@ export const CHART_CASES: readonly ChartCase[] = [
     at: `${PODS}.containers.1.image`,
     wanted: 'kube-scheduler:2',
     with: SECOND,
-  },
-  {
-    set: 'nodeController.avoidance="Enforce"',
-    object: CONTROLLER[0],
-    at: ARGS,
-    wanted: containing(['--nodes-avoidance=Enforce']),
-    with: CONTROLLER[2],
-  },
-  {
-    set: 'nodeController.taints="Off"',
-    object: CONTROLLER[0],
-    at: ARGS,
-    wanted: containing(['--nodes-taints=Off']),
-    with: CONTROLLER[2],
   },
   { set: 'certManager.enabled=true', object: 'Certificate plimsoll-system/plimsoll-webhook' },
   { set: 'rulesOnly.enabled=true', object: 'ValidatingWebhookConfiguration plimsoll' },

@@ -9,6 +9,7 @@ import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { at } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { ENFORCING_NODES, NODE_POLICIES } from '#test/cluster/scheduler/enforcing-nodes.ts';
 
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const TYPE = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure' };
@@ -123,7 +124,9 @@ describe.skipIf(why !== undefined)(`a recorded loop of preemptions on kube-sched
   }, 180_000);
 
   test('with the action Avoid the owner that gave way last is kept away, and its next pod ends the loop on another node', async () => {
-    controller = await startShipped(own(), 'plimsoll-node-controller', ['--nodes-avoidance=Enforce']);
+    const created = await own().admin.request({ method: 'POST', path: NODE_POLICIES, body: ENFORCING_NODES });
+    expect(created).toMatchObject({ kind: 'ok' });
+    controller = await startShipped(own(), 'plimsoll-node-controller');
     await run('--preemption-loops-action=Avoid');
     const { stage, start, isPlaced } = await play('avoid');
     const owner = { namespace: 'default', kind: 'ConfigMap', name: 'avoid-a' };

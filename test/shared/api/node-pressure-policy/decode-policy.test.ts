@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_NODE_SETTINGS } from '#shared/domain/nodes/node-settings.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import { decodePolicy } from '#shared/api/node-pressure-policy/decode-policy.ts';
@@ -21,7 +22,11 @@ function describeAmount(value: ThresholdValue): string | number {
 
 describe('decodePolicy', () => {
   test('an empty policy is the defaults under its own name', () => {
-    expect(policyOf({})).toEqual({ spec: {}, policy: { ...DEFAULT_POLICY, name: 'p' } });
+    expect(policyOf({})).toEqual({
+      spec: {},
+      policy: { ...DEFAULT_POLICY, name: 'p' },
+      nodes: DEFAULT_NODE_SETTINGS,
+    });
     expect(decodePolicy({ metadata: { name: 'p' } })).toEqual(decode({}));
   });
 

@@ -85,6 +85,26 @@ const rest = fc.record(
       optional,
     ),
     avoidFor: duration,
+    avoidance: fc.record(
+      {
+        mode: fc.constantFrom('Disabled', 'DryRun', 'Enforce'),
+        longest: duration,
+        loop: fc.record(
+          { rounds: fc.integer({ min: 2, max: 16 }), window: duration, action: fc.constantFrom('Avoid', 'Forbid') },
+          optional,
+        ),
+      },
+      optional,
+    ),
+    taints: fc.record(
+      {
+        mode: fc.constantFrom('Disabled', 'DryRun', 'Enforce'),
+        families: fc.uniqueArray(fc.constantFrom('Memory', 'Cpu', 'Io', 'Disk', 'Pid')),
+        transitionPeriod: duration,
+        unknownPeriod: duration,
+      },
+      optional,
+    ),
   },
   optional,
 );

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   type TaintLimits,
+  type TaintPolicy,
   type NodePlan,
   planNodeChanges,
   type ConditionStatus,
@@ -13,7 +14,7 @@ import {
 
 const NOW = Date.UTC(2026, 0, 1);
 const SECOND = 1000;
-const LIMITS: TaintLimits = {
+const LIMITS: TaintLimits & Pick<TaintPolicy, 'mostTaintedShare'> = {
   families: ['Memory', 'Io'],
   transitionMs: 60 * SECOND,
   unknownMs: 600 * SECOND,
@@ -44,9 +45,11 @@ function node(name: string, taintedForSeconds?: number | 'ever', status?: Condit
 function plan(
   nodes: readonly ControlledNode[],
   reports: readonly PressureReport[],
-  limits: Partial<TaintLimits> = {},
+  limits: Partial<typeof LIMITS> = {},
 ): NodePlan {
-  return planNodeChanges(nodes, new Map(reports.map((each) => [each.name, each])), { ...LIMITS, ...limits }, NOW);
+  const { mostTaintedShare, ...each } = { ...LIMITS, ...limits };
+  const byName = new Map(reports.map((report) => [report.name, report]));
+  return planNodeChanges(nodes, byName, { of: () => each, mostTaintedShare }, NOW);
 }
 
 /** What is planned for node `a`, as `kind` or `condition=status`, with the code of each taint. */
