@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { addClusterOptions } from './cluster/cluster-options.ts';
-import type { ExplainOptions } from './explain/run-explain.ts';
+import type { ExplainOptions } from './explain/explain-disruption.ts';
 import { outputOption } from './output/output-option.ts';
 import { type ProcessIo, rootName } from './process-io.ts';
 

@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { addKubeconfigOptions } from './cluster/cluster-options.ts';
 import { dryRunOption, type ProcessIo, rootName } from './process-io.ts';
+import { addListOptions } from './output/output-option.ts';
+import type { QueueListOptions } from './queue/run-list.ts';
 import type { ReleaseOptions } from './queue/run-release.ts';
 
 function help(program: string): string {
@@ -22,12 +24,26 @@ pods and, while the queues are on, the verb release on queues.plimsoll.dev.
 `;
 }
 
-/** `plimsoll queue`: manual operations on queues. */
+/** `plimsoll queue`: queues, their pods, and manual operations on them. */
 export function queueCommand(io: ProcessIo): Command {
   return new Command('queue')
-    .summary('release pods from their queues')
-    .description('Release pods from their queues.')
+    .summary('list queues, or release pods from them')
+    .description('List queues, or release pods from them.')
+    .addCommand(listCommand(io))
     .addCommand(releaseCommand(io));
+}
+
+function listCommand(io: ProcessIo): Command {
+  const command = new Command('list')
+    .alias('ls')
+    .summary('list queues, or the pods of a namespace in them')
+    .description('List queues, or the pods of a namespace in them: the default without the right to list queues.')
+    .option('-n, --namespace <namespace>', 'pods of this namespace')
+    .option('--resource <name>', 'resource to show of queues', 'cpu');
+  return addKubeconfigOptions(addListOptions(command)).action(async (options: QueueListOptions) => {
+    const { runQueueList } = await import('./queue/run-list.ts');
+    await runQueueList(options, io);
+  });
 }
 
 function releaseCommand(io: ProcessIo): Command {

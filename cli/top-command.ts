@@ -72,7 +72,8 @@ function quotasCommand(io: ProcessIo): Command {
   const command = new Command('quotas')
     .aliases(['quota', 'prquota'])
     .summary('show what is used and free of each quota by priority')
-    .description('Show what is used and free of each quota by priority, and which namespace uses most.');
+    .description('Show what is used and free of each quota by priority, and which namespace uses most.')
+    .option('-n, --namespace <namespace>', 'what limits this namespace, quotas of Kubernetes included');
   return addFlags(command, { isWatchable: true })
     .addHelpText('after', QUOTAS_HELP)
     .action(async (options: TopOptions) => {

@@ -3,7 +3,7 @@ import { ACCOUNTS, ALL_ACCOUNTS, type OwnAccount } from '#shared/kube/accounts/a
 import { requesterOf } from '#cli/review/cluster-state.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { type Resource, resourceLabel, resourcePath, SERVICE_ACCOUNTS } from '#shared/kube/resource.ts';
-import { listAll, ListForbidden } from '#cli/cluster/list-all.ts';
+import { listIfAllowed, type RefusedList } from '#cli/cluster/list-all.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { Finding } from './finding.ts';
 import { rightMissing, rightsThere, rightsUnknown, kindUnread } from './messages.ts';
@@ -94,22 +94,18 @@ export interface AllowedLists {
 
 /** Lists these kinds; a kind that the caller may not list becomes a finding. Rejects with an InputError for other failures. */
 export async function listAllowed(client: KubeClient, resources: readonly Resource[]): Promise<AllowedLists> {
-  const lists = await Promise.all(resources.map((resource) => listOrRefusal(client, resource)));
+  const lists = await Promise.all(resources.map((resource) => listIfAllowed(client, resource)));
   const refused = lists.filter((list) => 'refusal' in list);
   return {
     manifests: lists.flatMap((list) => ('refusal' in list ? [] : list.manifests)),
     unread: new Set(refused.map(({ resource }) => resource.kind)),
-    findings: refused.map(({ resource, refusal }) => kindUnread(resourceLabel(resource), refusal)),
+    findings: kindsUnread(refused),
   };
 }
 
-type Listed = { readonly manifests: readonly Manifest[] } | { readonly resource: Resource; readonly refusal: string };
-
-async function listOrRefusal(client: KubeClient, resource: Resource): Promise<Listed> {
-  try {
-    return { manifests: await listAll(client, resource) };
-  } catch (error) {
-    if (error instanceof ListForbidden) return { resource, refusal: error.reason };
-    throw error;
-  }
+/** One line for all kinds: a tenant lacks many of them for one cause. */
+function kindsUnread(refused: readonly RefusedList[]): readonly Finding[] {
+  const [first] = refused;
+  if (first === undefined) return [];
+  return [kindUnread(refused.map(({ resource }) => resourceLabel(resource)).join(', '), first.refusal)];
 }

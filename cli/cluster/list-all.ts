@@ -62,3 +62,26 @@ function cannotList(resource: Resource, { kind, message }: Failure): InputError 
   const text = `cluster: cannot list ${resourceLabel(resource)}: ${message}`;
   return kind === 'forbidden' ? new ListForbidden(text, message) : new InputError(text);
 }
+
+/** The objects of a kind, or why the caller may not list it. */
+export type AllowedList = { readonly resource: Resource; readonly manifests: readonly Manifest[] } | RefusedList;
+
+export interface RefusedList {
+  readonly resource: Resource;
+  /** As the API server words it. */
+  readonly refusal: string;
+}
+
+/** Lists a kind if the caller may. Rejects with an InputError for other failures. */
+export async function listIfAllowed(
+  client: KubeClient,
+  resource: Resource,
+  parts: ListedParts = {},
+): Promise<AllowedList> {
+  try {
+    return { resource, manifests: await listAll(client, resource, parts) };
+  } catch (error) {
+    if (error instanceof ListForbidden) return { resource, refusal: error.reason };
+    throw error;
+  }
+}

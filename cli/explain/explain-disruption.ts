@@ -37,7 +37,7 @@ import {
 } from './messages.ts';
 import type { RecordsOfNamespace } from './owner-losses.ts';
 
-interface ExplainDisruptionOptions extends ClusterOptions {
+export interface ExplainOptions extends ClusterOptions {
   readonly namespace?: string;
   readonly output: OutputFormat;
 }
@@ -48,11 +48,7 @@ export interface DisruptionExplanation extends DisruptionFields {
 }
 
 /** Carries out `plimsoll explain disruption` from the record alone, so it needs no other permission and no pod. */
-export async function explainDisruption(
-  wanted: string,
-  options: ExplainDisruptionOptions,
-  io: ProcessIo,
-): Promise<void> {
+export async function explainDisruption(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
   const given = splitName(wanted, 'disruption', options.namespace ?? '');
   const namespace = given.namespace === '' ? undefined : given.namespace;
   const read = await readDisruptions({ ...options, namespace }, io);
@@ -73,7 +69,7 @@ export interface PodWithRecords {
 /** Looks for a pod in a cluster: `undefined` if it exists or there is no record of it. */
 export async function findGonePod(
   wanted: string,
-  options: ExplainDisruptionOptions,
+  options: ExplainOptions,
   io: ProcessIo,
 ): Promise<PodWithRecords | undefined> {
   const { withCluster } = await import('#cli/cluster/open-cluster.ts');
@@ -99,7 +95,7 @@ export function removalsOf(pod: NamespacedName, { disruptions }: RecordsOfNamesp
 /** Prints what the records say about every pod of that name. */
 export async function explainGonePod(
   { name, removals, now }: PodWithRecords,
-  options: ExplainDisruptionOptions,
+  options: ExplainOptions,
   io: ProcessIo,
 ): Promise<void> {
   const answer = {

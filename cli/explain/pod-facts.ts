@@ -184,7 +184,7 @@ function avoidedNodes({ pressures }: ClusterModel, pod: Pod, now: Instant): read
   );
 }
 
-/** What a PriorityQuota limits, and which namespaces use it. */
+/** What a PriorityQuota limits, and which namespaces use it; with a namespace, a ResourceQuota. */
 export interface QuotaFacts {
   readonly metadata: Metadata;
   /** The pods that it counts. */
@@ -218,6 +218,17 @@ export function quotaFacts(quota: QuotaUsage): QuotaFacts {
       namespaces: largestNamespaces(quota, resource),
     })),
   };
+}
+
+const EVERY: PriorityScope = { kind: 'range', min: 0, max: 0 };
+
+/** The same of a ResourceQuota; without a scope it counts pods of every priority. */
+export function namespacedQuota(
+  { name, hard, used }: Pick<QuotaUsage, 'name' | 'hard' | 'used'>,
+  scope: PriorityScope | undefined,
+): QuotaFacts {
+  const facts = quotaFacts({ name, scope: scope ?? EVERY, hard, used, byNamespace: new Map() });
+  return scope === undefined ? { ...facts, scope: 'pods of every priority' } : facts;
 }
 
 function scopeText(scope: PriorityScope): string {

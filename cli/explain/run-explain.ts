@@ -1,8 +1,10 @@
 import { decodeAdmitted } from '#shared/api/admitted.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
-import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
+import { PRIORITY_QUOTAS, RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
+import { countedClasses } from '#cli/check/policy-findings.ts';
 import {
   CLUSTER_RESOURCES,
   type ClusterModel,
@@ -10,26 +12,29 @@ import {
   decodeManifest,
   decodeCountedQuota,
 } from '#cli/cluster/cluster-model.ts';
-import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { nameOfType, objectType, type ObjectType, podNamed, podNotFound, splitName } from '#cli/cluster/find-pod.ts';
-import { type ClusterManifests, readManifests, readWithQueues } from '#cli/cluster/read-manifests.ts';
+import { notShown, orInOwnNamespace } from '#cli/cluster/own-namespace.ts';
+import { readQuotas } from '#cli/cluster/read-quotas.ts';
+import { type ClusterManifests, readWithQueues } from '#cli/cluster/read-manifests.ts';
 import { queueScene } from '#cli/simulate/queue-scene.ts';
 import { queueView } from '#cli/simulate/queue-view.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
-import { nameOf, ofKind } from '#cli/manifests/parse-manifests.ts';
+import { nameOf, namespaceOf, ofKind } from '#cli/manifests/parse-manifests.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
-import type { OutputFormat } from '#cli/output/output-option.ts';
 import { formatTable, printLine } from '#cli/output/table.ts';
-import { explainDisruption, explainGonePod, findGonePod, removalsOf, whyNoRecord } from './explain-disruption.ts';
+import {
+  explainDisruption,
+  explainGonePod,
+  type ExplainOptions,
+  findGonePod,
+  removalsOf,
+  whyNoRecord,
+} from './explain-disruption.ts';
 import { admittedTo, expectedObject, IN_NO_QUEUE, inQueue, noQuota } from './messages.ts';
+import { explainOwnPod, explainRefusedPod } from './own-pod.ts';
 import { recordsBeside } from './owner-losses.ts';
 import { reschedulingOf } from './rescheduling-facts.ts';
-import { podFacts, type PodFacts, quotaFacts, type QuotaFacts } from './pod-facts.ts';
-
-export interface ExplainOptions extends ClusterOptions {
-  readonly namespace?: string;
-  readonly output: OutputFormat;
-}
+import { namespacedQuota, podFacts, type PodFacts, quotaFacts, type QuotaFacts } from './pod-facts.ts';
 
 /** Carries out `plimsoll explain TYPE NAME` and `plimsoll explain TYPE/NAME`. Rejects with an InputError. */
 export async function runExplain(words: readonly string[], options: ExplainOptions, io: ProcessIo): Promise<void> {
@@ -59,7 +64,11 @@ function isExplained(type: ObjectType | undefined): type is ExplainedType {
 async function explainPod(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
   const gone = options.filename === undefined ? await findGonePod(wanted, options, io) : undefined;
   if (gone !== undefined) await explainGonePod(gone, options, io);
-  else await explainInCluster(wanted, options, io);
+  else
+    await orInOwnNamespace(
+      () => explainInCluster(wanted, options, io),
+      () => explainOwnPod(wanted, options, io),
+    );
 }
 
 async function explainInCluster(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
@@ -75,7 +84,11 @@ async function explainInCluster(wanted: string, options: ExplainOptions, io: Pro
     return explainPresentPod(podFacts(model, pod, { now: read.now, records, queue, rescheduling }), options, io);
   }
   const removals = removalsOf(name, records);
-  if (removals.length === 0) throw new InputError(`${podNotFound(model, name)}${whyNoRecord(records)}`);
+  if (removals.length === 0) {
+    const isRefused = options.filename === undefined && (await explainRefusedPod(name, options, io));
+    if (isRefused) return;
+    throw new InputError(`${podNotFound(model, name)}${whyNoRecord(records)}`);
+  }
   return explainGonePod({ name, removals, now: read.now }, options, io);
 }
 
@@ -98,15 +111,32 @@ async function explainPresentPod(facts: PodFacts, options: ExplainOptions, io: P
   io.print(await formatAnswer(answer, options.output));
 }
 
+/** A PriorityQuota, else the ResourceQuota of that name in the namespace. */
 async function explainQuota(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
-  const { manifests } = await readManifests(options, [PRIORITY_QUOTAS], io);
-  const quotas = ofKind(manifests, PRIORITY_QUOTAS);
+  const { hidden, ...read } = await readQuotas(options, io);
   const name = nameOfType(wanted, 'quota');
-  const found = quotas.find((manifest) => nameOf(manifest) === name);
-  if (found === undefined) throw new InputError(noQuota(name, quotas.map(nameOf)));
-  const facts = quotaFacts(decodeManifest(found, decodeCountedQuota));
+  const facts = quotaNamed(name, read);
+  if (facts === undefined) {
+    const known = QUOTA_KINDS.flatMap((kind) => ofKind(read.manifests, kind)).map(nameOf);
+    throw new InputError(
+      [noQuota(name, known), ...(hidden.length === 0 ? [] : [notShown(hidden.join(', '))])].join('; '),
+    );
+  }
   const answer = { document: objectDocument('QuotaExplanation', facts), table: () => printQuota(facts) };
   io.print(await formatAnswer(answer, options.output));
+}
+
+const QUOTA_KINDS = [PRIORITY_QUOTAS, RESOURCE_QUOTAS];
+
+function quotaNamed(name: string, { manifests, namespace }: ClusterManifests): QuotaFacts | undefined {
+  const [ofCluster] = ofKind(manifests, PRIORITY_QUOTAS).filter((each) => nameOf(each) === name);
+  if (ofCluster !== undefined) return quotaFacts(decodeManifest(ofCluster, decodeCountedQuota));
+  const [own] = ofKind(manifests, RESOURCE_QUOTAS).filter(
+    (each) => nameOf(each) === name && namespaceOf(each, namespace) === namespace,
+  );
+  if (own === undefined) return undefined;
+  const quota = decodeManifest(own, decodeResourceQuota);
+  return { ...namespacedQuota(quota, countedClasses(quota)), metadata: { namespace, name } };
 }
 
 const POD_LABELS: readonly (readonly [Exclude<keyof PodFacts, 'metadata'>, string])[] = [

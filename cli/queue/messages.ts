@@ -23,3 +23,7 @@ export function cannotRelease(pod: string, cause: string): string {
 }
 
 export const TOGETHER = "'--namespace' and '--all-namespaces' exclude each other";
+
+export function inNoQueue(namespace: string): string {
+  return `no pod of namespace ${namespace} is in a queue`;
+}

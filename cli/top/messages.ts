@@ -11,6 +11,12 @@ export const NO_CANDIDATE = 'no pod found that an agent would evict next';
 export const NO_QUOTA =
   'no quota by priority found: no PriorityQuota, and no ResourceQuota that counts priority classes';
 
+export function noQuotaIn(namespace: string): string {
+  return `no quota found that limits namespace ${namespace}`;
+}
+
+export const WATCHES_ALL = "'--watch' and '--namespace' exclude each other here";
+
 export const NO_QUEUE = 'no Queue found: see that there are some (kubectl get queues)';
 
 export function noNode(name: string): string {

@@ -8,7 +8,7 @@ import { PRIORITY_QUOTAS, RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { countedClasses } from '#cli/check/policy-findings.ts';
 import { decodeCountedQuota, decodeManifest } from '#cli/cluster/cluster-model.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
-import { quotaFacts, type QuotaFacts } from '#cli/explain/pod-facts.ts';
+import { namespacedQuota, quotaFacts, type QuotaFacts } from '#cli/explain/pod-facts.ts';
 import { type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
 import type { Metadata } from '#cli/output/answer.ts';
 import type { Listing } from '#cli/output/listing.ts';
@@ -25,12 +25,18 @@ export interface QuotaRow extends Omit<QuotaFacts['resources'][number], 'namespa
   readonly largest?: QuotaFacts['resources'][number]['namespaces'][number];
 }
 
-/** Every limit of every PriorityQuota, then of every ResourceQuota that counts priority classes. */
-export function quotaList({ manifests, namespace }: ClusterManifests): Listing<QuotaRow> {
-  const ofCluster = ofKind(manifests, PRIORITY_QUOTAS).map((each) =>
-    quotaFacts(decodeManifest(each, decodeCountedQuota)),
-  );
-  const ofNamespaces = ofKind(manifests, RESOURCE_QUOTAS).flatMap((each) => namespacedFacts(each, namespace));
+/**
+ * Every limit of every PriorityQuota, then of every ResourceQuota that counts priority classes; `only` one namespace:
+ * of the PriorityQuotas that its pods use, and of all its ResourceQuotas.
+ */
+export function quotaList({ manifests, namespace }: ClusterManifests, only?: string): Listing<QuotaRow> {
+  const ofCluster = ofKind(manifests, PRIORITY_QUOTAS)
+    .map((each) => decodeManifest(each, decodeCountedQuota))
+    .filter(({ byNamespace }) => only === undefined || byNamespace.has(only))
+    .map(quotaFacts);
+  const ofNamespaces = ofKind(manifests, RESOURCE_QUOTAS)
+    .flatMap((each) => namespacedFacts(each, namespace, only !== undefined))
+    .filter(({ metadata }) => only === undefined || metadata.namespace === only);
   return {
     kind: 'QuotaSummary',
     rows: [...ofCluster.toSorted(byName), ...ofNamespaces.toSorted(byName)].flatMap(rowsOf),
@@ -53,14 +59,12 @@ export function quotaList({ manifests, namespace }: ClusterManifests): Listing<Q
 
 type ListedQuota = Omit<QuotaFacts, 'metadata'> & { readonly metadata: Metadata };
 
-/** None for a ResourceQuota that counts every priority. */
-function namespacedFacts(manifest: Manifest, fallback: string): readonly ListedQuota[] {
+/** None for a ResourceQuota that counts every priority, unless these are wanted, too. */
+function namespacedFacts(manifest: Manifest, fallback: string, isEvery: boolean): readonly ListedQuota[] {
   const quota = decodeManifest(manifest, decodeResourceQuota);
   const scope = countedClasses(quota);
-  if (scope === undefined) return [];
-  const { name, hard, used, namespace } = quota;
-  const facts = quotaFacts({ name, scope, hard, used, byNamespace: new Map() });
-  return [{ ...facts, metadata: { namespace: namespace || fallback, name } }];
+  if (scope === undefined && !isEvery) return [];
+  return [{ ...namespacedQuota(quota, scope), metadata: { namespace: quota.namespace || fallback, name: quota.name } }];
 }
 
 function byName(a: ListedQuota, b: ListedQuota): number {

@@ -14,7 +14,20 @@ import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { type ListCommandOptions, showList } from '#cli/cluster/show-list.ts';
 import { isTable } from '#cli/output/output-option.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
-import { NO_CANDIDATE, NO_NODE, NO_NODE_PRESSURE, NO_QUEUE, NO_QUOTA, noNode, stale } from './messages.ts';
+import { formatListing } from '#cli/output/listing.ts';
+import { notShown } from '#cli/cluster/own-namespace.ts';
+import { readQuotas } from '#cli/cluster/read-quotas.ts';
+import {
+  NO_CANDIDATE,
+  NO_NODE,
+  NO_NODE_PRESSURE,
+  NO_QUEUE,
+  NO_QUOTA,
+  noNode,
+  noQuotaIn,
+  stale,
+  WATCHES_ALL,
+} from './messages.ts';
 import { nodeList, podList, silentNodes } from './node-lists.ts';
 import { priorityList } from './priority-list.ts';
 import { queueList } from './queue-list.ts';
@@ -66,11 +79,22 @@ export async function runTopPriorities(options: TopOptions, io: ProcessIo): Prom
   await showList({ resources: [PRIORITY_CLASSES, PODS], listing: priorityList }, options, io);
 }
 
-/** Carries out `plimsoll top quotas`. */
+/** Carries out `plimsoll top quotas`; of one namespace from what the caller may read there. */
 export async function runTopQuotas(options: TopOptions, io: ProcessIo): Promise<void> {
+  const { namespace } = options;
+  if (namespace !== undefined) return topQuotasOf(namespace, options, io);
   await showList({ resources: [PRIORITY_QUOTAS, RESOURCE_QUOTAS], listing: quotaList }, options, io, (_, { rows }) => {
     if (rows.length === 0) throw new InputError(NO_QUOTA);
   });
+}
+
+async function topQuotasOf(namespace: string, options: TopOptions, io: ProcessIo): Promise<void> {
+  if (options.watch === true) throw new InputError(WATCHES_ALL);
+  const { hidden, ...read } = await readQuotas(options, io);
+  const found = quotaList(read, namespace);
+  if (hidden.length > 0 && isTable(options.output)) io.tell(`Warning: ${notShown(hidden.join(', '))}`);
+  if (found.rows.length === 0) throw new InputError(noQuotaIn(namespace));
+  io.print(await formatListing(found, options));
 }
 
 /** Carries out `plimsoll top queues`. */

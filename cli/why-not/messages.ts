@@ -15,6 +15,18 @@ export function neverPreempts(className: string): string {
   return `its priority class ${className || '<none>'} never preempts, so it waits for room`;
 }
 
+/** `largest` is its pod that holds most of the resource. */
+export function holdsMore(f: {
+  readonly queue: string;
+  readonly type: string;
+  readonly used: string;
+  readonly deserved: string;
+  readonly largest: string | undefined;
+}): string {
+  const pod = f.largest === undefined ? '' : `; its largest pod is ${f.largest}`;
+  return `queue ${f.queue} holds ${f.used} ${f.type} and deserves ${f.deserved}${pod}`;
+}
+
 /** The last message of kube-scheduler. */
 export function scheduled(message: string): string {
   return `kube-scheduler: ${message}`;

@@ -3,7 +3,7 @@ import type { Because } from '#shared/domain/base/because.ts';
 import { explainStuckPreemptor } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
 import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
-import { podSituation } from '#shared/decide/pods/pod-situation.ts';
+import { podSituation, type PodSituation } from '#shared/decide/pods/pod-situation.ts';
 import { headline } from '#shared/decide/simulation/messages.ts';
 import type { SchedulerSetup } from '#shared/decide/simulation/placement.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
@@ -43,6 +43,11 @@ export function pendingReason(
     nodes: otherNodes,
     explanations: [...(stuck === undefined ? [] : [stuck]), ...explanations, ...statements(raw)],
   };
+}
+
+/** The same from the pod's own namespace alone. */
+export function ownReason(pod: Pod, { because: own, events }: PodSituation): PendingReason {
+  return { ...identity(pod), because: own, nodes: [], explanations: events };
 }
 
 function outcomeOf(simulation: Simulation, pod: Pod): Because {

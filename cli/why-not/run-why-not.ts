@@ -1,9 +1,14 @@
+import { otherGates } from '#shared/kube/annotations/annotations.ts';
 import { ageText } from '#shared/domain/base/texts.ts';
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
 import { type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { situationOf } from '#cli/explain/own-pod.ts';
+import { nameOf as nameOfManifest } from '#cli/manifests/parse-manifests.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
-import { CLUSTER_RESOURCES, clusterModel, type ClusterModel } from '#cli/cluster/cluster-model.ts';
-import { findPod } from '#cli/cluster/find-pod.ts';
+import { CLUSTER_RESOURCES, clusterModel, type ClusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
+import { findPod, splitName } from '#cli/cluster/find-pod.ts';
+import { notShown, orInOwnNamespace, readOwnNamespace } from '#cli/cluster/own-namespace.ts';
 import { readWithQueues } from '#cli/cluster/read-manifests.ts';
 import { reasonTable, joinParts, printLine } from '#cli/output/table.ts';
 import { type CommandAnswer, formatAnswer, objectDocument } from '#cli/output/answer.ts';
@@ -11,7 +16,8 @@ import { formatListing, type Listing, type ListingOptions } from '#cli/output/li
 import { isTable } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import { NO_PENDING_PODS } from './messages.ts';
-import { pendingReason, type PendingReason } from './pending-reason.ts';
+import { queueReasons } from './queue-reasons.ts';
+import { ownReason, pendingReason, type PendingReason } from './pending-reason.ts';
 
 export interface WhyNotOptions extends ClusterOptions, ListingOptions {
   readonly namespace?: string;
@@ -22,19 +28,58 @@ export interface WhyNotOptions extends ClusterOptions, ListingOptions {
 
 /** Carries out `plimsoll why-not`: one pod in detail, or one line per pending pod. */
 export async function runWhyNot(wanted: string | undefined, options: WhyNotOptions, io: ProcessIo): Promise<void> {
+  const wide = () => whyNotInCluster(wanted, options, io);
+  if (options.allNamespaces || options.filename !== undefined) await wide();
+  else await orInOwnNamespace(wide, () => whyNotInNamespace(wanted, options, io));
+}
+
+async function whyNotInCluster(wanted: string | undefined, options: WhyNotOptions, io: ProcessIo): Promise<void> {
   const read = await readWithQueues(options, CLUSTER_RESOURCES, io);
   const model = clusterModel(read);
   const namespace = options.namespace ?? read.namespace;
   const setup = { extender: options.extender, budgets: 'BestEffort', now: read.now } as const;
-  const explain = (pod: Pod) => pendingReason(model, pod, setup);
+  const queueReason = queueReasons(read);
+  const explain = (pod: Pod) => {
+    const key = `${pod.namespace}/${pod.name}`;
+    const reason = pendingReason(model, pod, setup);
+    const isInQueue = otherGates(model.podManifests.get(key)?.raw ?? {}) !== undefined;
+    const because = isInQueue && reason.because.code !== 'Terminating' ? queueReason(key) : undefined;
+    return because === undefined ? reason : { ...reason, because };
+  };
   if (wanted !== undefined) {
     io.print(await formatAnswer(podAnswer(explain(findPod(model, wanted, namespace))), options.output));
     return;
   }
-  const pending = pendingPods(model, options.allNamespaces ? undefined : namespace);
+  await printPending(
+    pendingPods(model, options.allNamespaces ? undefined : namespace),
+    explain,
+    { ...options, now: read.now },
+    io,
+  );
+}
+
+/** Nodes and pods of other namespaces are not known: the reasons are those that the pods carry. */
+async function whyNotInNamespace(wanted: string | undefined, options: WhyNotOptions, io: ProcessIo): Promise<void> {
+  const given = wanted === undefined ? undefined : splitName(wanted, 'pod', options.namespace ?? '');
+  const read = await readOwnNamespace(options, given?.namespace || options.namespace);
+  const pods = read.pods.map((each) => decodeManifest(each, decodePod));
+  const raws = new Map(read.pods.map((each) => [nameOfManifest(each), each.raw]));
+  const explain = (pod: Pod) => ownReason(pod, situationOf(pod.name, raws.get(pod.name), read));
+  if (isTable(options.output)) io.tell(`Warning: ${notShown('nodes, and pods of other namespaces in the way')}`);
+  if (given === undefined)
+    await printPending(pendingPods({ pods }, read.namespace), explain, { ...options, now: io.now() }, io);
+  else io.print(await formatAnswer(podAnswer(explain(findPod({ pods }, given.name, read.namespace))), options.output));
+}
+
+async function printPending(
+  pending: readonly Pod[],
+  explain: (pod: Pod) => PendingReason,
+  options: WhyNotOptions & { readonly now: Instant },
+  io: ProcessIo,
+): Promise<void> {
   const selected = pending.filter(({ labels }) => options.selector?.matches(labels) ?? true);
   if (selected.length === 0 && isTable(options.output)) io.tell(NO_PENDING_PODS);
-  io.print(await formatListing(listing(selected.map(explain), options.allNamespaces, read.now), options));
+  io.print(await formatListing(listing(selected.map(explain), options.allNamespaces, options.now), options));
 }
 
 function podAnswer(reason: PendingReason): CommandAnswer {
@@ -47,7 +92,7 @@ function nameOf({ metadata }: PendingReason): string {
 
 const KIND = 'PendingPod';
 
-function pendingPods({ pods }: ClusterModel, namespace: string | undefined): readonly Pod[] {
+function pendingPods({ pods }: Pick<ClusterModel, 'pods'>, namespace: string | undefined): readonly Pod[] {
   return pods.filter(
     ({ spec, status, namespace: own }) =>
       !isBound({ spec }) && (status.phase ?? 'Pending') === 'Pending' && (namespace === undefined || own === namespace),

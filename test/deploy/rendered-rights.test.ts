@@ -22,7 +22,7 @@ interface Rule {
 /** Roles that Kubernetes defines, each only for the account that runs a scheduler. */
 const OF_KUBERNETES = ['system:kube-scheduler', 'system:volume-scheduler', 'extension-apiserver-authentication-reader'];
 /** For people, bound to nobody by us. */
-const OF_PEOPLE = ['plimsoll-viewer', 'plimsoll-editor', 'plimsoll-namespace-opt-out'];
+const OF_PEOPLE = ['plimsoll-viewer', 'plimsoll-cluster-viewer', 'plimsoll-editor', 'plimsoll-namespace-opt-out'];
 
 /** One line for each verb on each resource. */
 function lines(rules: readonly Rule[], namespace = '*'): readonly string[] {

@@ -58,4 +58,8 @@ export function refused(kind: string, name: string, note: string): string {
   return `${kind} ${name} could not create it: ${note}`;
 }
 
+export function killedAtLimit(container: string): string {
+  return `the kernel killed container ${container} for want of memory: as a rule it reached its own memory limit`;
+}
+
 export const NOT_FOUND = 'there is no such pod, and no record or Event says what became of it';

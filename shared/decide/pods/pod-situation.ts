@@ -6,6 +6,7 @@ import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import {
   ended,
   gated,
+  killedAtLimit,
   NOT_FOUND,
   NOT_TRIED,
   placed,
@@ -40,8 +41,21 @@ export function podSituation(evidence: PodEvidence): PodSituation {
   const { name, raw, events } = evidence;
   const own = eventsOfPod(events, name, raw === undefined ? undefined : textOf(fieldOf(raw, 'metadata'), 'uid'));
   const found = raw === undefined ? missing(evidence) : present(raw, own);
-  return { ...found, events: own.filter(isTelling).map(({ reason, note }) => because(reason, note)) };
+  const told = own.filter(isTelling).map(({ reason, note }) => because(reason, note));
+  return { ...found, events: [...outOfMemory(raw), ...told] };
 }
+
+/** The kubelet records no Event of it. */
+function outOfMemory(raw: unknown): readonly Because[] {
+  const isKilled = (container: unknown): boolean =>
+    ['state', 'lastState'].some(
+      (field) => textOf(fieldOf(fieldOf(container, field), 'terminated'), 'reason') === OOM_KILLED,
+    );
+  const killed = itemsOf(fieldOf(fieldOf(raw, 'status'), 'containerStatuses')).filter(isKilled);
+  return killed.map((container) => because(OOM_KILLED, killedAtLimit(textOf(container, 'name'))));
+}
+
+const OOM_KILLED = 'OOMKilled';
 
 /** What it waits for by itself is its reason already. */
 const TELLING: ReadonlySet<string> = new Set([

@@ -56,6 +56,13 @@ describe('a pod that exists', () => {
     expect(situation(pod({ nodeName: 'n1' }, { conditions: [WAITS] })).state).toBe('Runs');
   });
 
+  test.each(['state', 'lastState'])('a container that ran out of memory is named: %s', (field) => {
+    const containerStatuses = [{ name: 'app', [field]: { terminated: { reason: 'OOMKilled' } } }, { name: 'other' }];
+    expect(situation(pod({ nodeName: 'n1' }, { containerStatuses })).events).toEqual([
+      { code: 'OOMKilled', text: expect.stringContaining('container app') as unknown, facts: {} },
+    ]);
+  });
+
   test('what happened to it is listed, one of each kind, the newest first, and nothing of another pod', () => {
     const { events } = situation(pod({ nodeName: 'n1' }), [
       event('EvictionFailed', 'first'),

@@ -1,0 +1,79 @@
+import { decodeDisruption } from '#shared/api/disruption.ts';
+import { decodePodEvent, type PodEvent } from '#shared/decide/pods/pod-events.ts';
+import type { Disruption } from '#shared/domain/disruption/disruption.ts';
+import {
+  DISRUPTIONS,
+  EVENTS,
+  PDBS,
+  PODS,
+  type Resource,
+  resourceLabel,
+  RESOURCE_QUOTAS,
+} from '#shared/kube/resource.ts';
+import type { Manifest } from '#cli/manifests/parse-manifests.ts';
+import { InputError } from '#cli/process-io.ts';
+import type { ClusterOptions } from './cluster-options.ts';
+
+/** What a person sees who has a role in one namespace alone. */
+export interface NamespaceObjects {
+  readonly namespace: string;
+  readonly pods: readonly Manifest[];
+  readonly events: readonly PodEvent[];
+  /** The newest first. */
+  readonly removals: readonly Disruption[];
+  readonly budgets: readonly Manifest[];
+  readonly quotas: readonly Manifest[];
+  /** Kinds that may not be listed in the namespace either. */
+  readonly refused: readonly string[];
+}
+
+/** `wide` with rights for the whole cluster, else `narrow` with what the caller may read in one namespace. */
+export async function orInOwnNamespace<T>(
+  wide: () => Promise<T>,
+  narrow: (refusal: InputError) => Promise<T>,
+): Promise<T> {
+  const { ListForbidden } = await import('./list-all.ts');
+  return wide().catch((error: unknown) => {
+    if (error instanceof ListForbidden) return narrow(error);
+    throw error;
+  });
+}
+
+const READ = [PODS, EVENTS, DISRUPTIONS, PDBS, RESOURCE_QUOTAS];
+
+/** Reads a namespace, by default that of the context. Rejects with an InputError if its pods may not be listed. */
+export async function readOwnNamespace(options: ClusterOptions, wanted?: string): Promise<NamespaceObjects> {
+  const [{ withCluster }, { listIfAllowed }] = await Promise.all([
+    import('./open-cluster.ts'),
+    import('./list-all.ts'),
+  ]);
+  return withCluster(options, async ({ client, namespace: ofContext = 'default' }) => {
+    const namespace = wanted ?? ofContext;
+    const lists = await Promise.all(READ.map((resource) => listIfAllowed(client, resource, { namespace })));
+    const refused = lists.filter((list) => 'refusal' in list);
+    const noPods = refused.find(({ resource }) => resource === PODS);
+    if (noPods !== undefined) throw new InputError(`cannot list pods in namespace ${namespace}: ${noPods.refusal}`);
+    const of = (wantedKind: Resource) =>
+      lists.flatMap((list) => ('manifests' in list && list.resource === wantedKind ? list.manifests : []));
+    return {
+      namespace,
+      pods: of(PODS),
+      events: of(EVENTS).map(({ raw }) => decodePodEvent(raw)),
+      removals: of(DISRUPTIONS)
+        .flatMap(({ raw }) => decodeDisruption(raw) ?? [])
+        .toSorted((a, b) => b.spec.removedAt - a.spec.removedAt),
+      budgets: of(PDBS),
+      quotas: of(RESOURCE_QUOTAS),
+      refused: refused.map(({ resource }) => resourceLabel(resource)),
+    };
+  });
+}
+
+/** The roles that show the rest. */
+const ROLES =
+  'the ClusterRoles view and plimsoll-cluster-viewer, bound by a ClusterRoleBinding, show them; ask your platform team';
+
+/** `what` is not shown for want of rights. */
+export function notShown(what: string): string {
+  return `not shown: ${what}; ${ROLES}`;
+}
