@@ -5,7 +5,7 @@ import type { Eviction } from '#shared/decide/eviction/eviction.ts';
 import { LEFT_TO_KUBELET } from '#shared/decide/eviction/ranking/held-cause.ts';
 import { isOwnerLimit } from '#shared/decide/eviction/eviction-gates.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
-import type { Attempt, EvictionRecord, PassResult } from '#shared/decide/eviction/decide.ts';
+import { type Attempt, type EvictionRecord, isCounted, type PassResult } from '#shared/decide/eviction/decide.ts';
 import { type Instant, ownerKeyOf } from '#shared/domain/pod/pod.ts';
 import type { AgentState } from '#shared/decide/eviction/agent-state.ts';
 import type { AttemptOutcome } from '#shared/decide/eviction/apply-outcome.ts';
@@ -99,7 +99,10 @@ export function createReporter({ recorder, log, metrics, node, containers, clock
 /** Largest number of records in the status. */
 const MAX_RECORDS = 20;
 
-/** The records with one more requested eviction; a second request for the same pod updates its record. */
+/**
+ * The records with one more requested eviction; a second request for the same pod updates its record, and takes the place
+ * of one that failed: a pod that is refused once a second would drive out what the windows count after a restart.
+ */
 export function noteRequest(
   records: readonly EvictionRecord[],
   eviction: Eviction,
@@ -123,7 +126,19 @@ export function noteRequest(
     because,
     decision: decisionIdOf(eviction),
   };
-  return [record, ...records].slice(0, MAX_RECORDS);
+  const others = records.filter((each) => isCounted(each) || each.pod.uid !== pod.uid || each.mode !== mode);
+  return bounded([record, ...others]);
+}
+
+/** The oldest that failed go first. */
+function bounded(records: readonly EvictionRecord[]): readonly EvictionRecord[] {
+  if (records.length <= MAX_RECORDS) return records;
+  return bounded(
+    records.toSpliced(
+      records.findLastIndex((each) => !isCounted(each)),
+      1,
+    ),
+  );
 }
 
 /** Why the node was short, and what the pod used: a record outlives the report of the node. */
@@ -138,7 +153,7 @@ function joinRecords(
   records: readonly EvictionRecord[],
   earlier: readonly EvictionRecord[],
 ): readonly EvictionRecord[] {
-  return [...records, ...earlier].slice(0, MAX_RECORDS);
+  return bounded([...records, ...earlier]);
 }
 
 /** The records after an answer about the newest request for a pod in one mode. */

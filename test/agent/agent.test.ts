@@ -195,11 +195,9 @@ describe('the agent', { timeout: 90_000 }, () => {
 
   test('reads the pod again after a lost answer before anything else', async () => {
     rig.api.evictionAnswers.push({ status: 503, body: { kind: 'Status', code: 503, message: 'try later' } });
-    await start();
-    await eventually(
-      () => expect(status()).toMatchObject({ evictions: [{ outcome: 'evicted' }, { outcome: 'foundUnharmed' }] }),
-      WITHIN,
-    );
+    const url = await start();
+    await eventually(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'evicted' }] }), WITHIN);
+    expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/evictions_total\{.*result="foundUnharmed".*\} 1\n/);
     expect(evictions().map(({ path }) => path)).toEqual(Array(2).fill('/api/v1/namespaces/default/pods/hog/eviction'));
   });
 

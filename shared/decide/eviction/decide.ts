@@ -189,8 +189,12 @@ export interface EvictionRecord {
   readonly decision?: string | undefined;
 }
 
-/** Outcomes that count in the windows; one without a recorded answer may have taken effect. */
 const COUNTED: readonly EvictionRecord['outcome'][] = ['evicted', 'foundEnding', 'pretended', 'requested'];
+
+/** Whether it counts in the windows; one without a recorded answer may have taken effect. */
+export function isCounted({ outcome }: Pick<EvictionRecord, 'outcome'>): boolean {
+  return COUNTED.includes(outcome);
+}
 
 /**
  * The state of a process that has just started, with the evictions that the previous process recorded: the windows
@@ -203,7 +207,7 @@ export function restoreState(
   records: readonly EvictionRecord[],
   { wallOffsetMs, now }: { readonly wallOffsetMs: number; readonly now: Instant },
 ): AgentState {
-  const counted = records.filter(({ outcome }) => COUNTED.includes(outcome));
+  const counted = records.filter(isCounted);
   const pastIn = (mode: Mode): readonly PastEviction[] => {
     const past = counted.filter((record) => record.mode === mode).map((record) => pastOf(record, wallOffsetMs, now));
     return past.toSorted((left, right) => left.at - right.at);
