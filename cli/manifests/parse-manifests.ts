@@ -2,7 +2,7 @@ import { CST, type Document, isScalar, Lexer, LineCounter, parseAllDocuments, ty
 import { InputError } from '#cli/process-io.ts';
 import { ANNOTATION_SNAPSHOT_TIME, ANNOTATION_SNAPSHOT_UNREAD } from '#shared/kube/api-names.ts';
 import { documentsIn, type TextDocument } from '#shared/kube/decode/text-documents.ts';
-import { KUBERNETES_YAML, valueOf } from '#shared/runtime/yaml-text.ts';
+import { KUBERNETES_YAML, lineOfTab, TAB_REFUSED, valueOf } from '#shared/runtime/yaml-text.ts';
 import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 import { errorText, firstLine } from '#shared/runtime/describe-error.ts';
@@ -34,6 +34,8 @@ function documentsOf(name: string, text: string): readonly TextDocument[] {
 }
 
 function readDocument({ text, line }: TextDocument, where: string): unknown {
+  const tab = lineOfTab(text);
+  if (tab !== undefined) throw new InputError(`${where}: ${TAB_REFUSED} at line ${line + tab}`);
   const lineCounter = new LineCounter();
   const [document] = parseAllDocuments(text, { ...KUBERNETES_YAML, lineCounter });
   if (document === undefined) return undefined;

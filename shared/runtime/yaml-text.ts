@@ -11,6 +11,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { firstLine } from './describe-error.ts';
+import { misplacedTab } from './yaml-tabs.ts';
 
 const TAGS = 'tag:yaml.org,2002:';
 const INTEGER = /^[-+]?(?:0[xX]_*[\dA-Fa-f][\dA-Fa-f_]*|0[bB]_*[01][01_]*|0[oO]_*[0-7][0-7_]*|0[0-7_]*|[1-9][\d_]*)$/;
@@ -61,10 +62,20 @@ export const KUBERNETES_YAML = {
 
 /** The first document of a YAML text, as kubectl reads it. Throws an error of one line if the text is invalid. */
 export function parseYaml(text: string, { uniqueKeys }: { readonly uniqueKeys: boolean } = KUBERNETES_YAML): unknown {
+  const tab = lineOfTab(text);
+  if (tab !== undefined) throw new Error(`${TAB_REFUSED} at line ${tab}`);
   const [document] = parseAllDocuments(text, { ...KUBERNETES_YAML, uniqueKeys });
   const [mistake] = document?.errors ?? [];
   if (mistake !== undefined) throw new Error(firstLine(mistake.message));
   return document === undefined ? null : valueOf(document);
+}
+
+export const TAB_REFUSED = 'Tabs are not allowed as indentation';
+
+/** The first line that a tab indents, from 1. */
+export function lineOfTab(text: string): number | undefined {
+  const at = misplacedTab(text);
+  return at === undefined ? undefined : text.slice(0, at).split('\n').length;
 }
 
 const MAX_ALIASES = 100;

@@ -11,20 +11,27 @@ export interface TextDocument {
  * Throws if a separator line contains anything but a comment.
  */
 export function* documentsIn(text: string): Generator<TextDocument> {
-  let start = 0;
-  let line = 0;
+  let start = blankAt(text, 0);
+  let line = newlinesIn(text.slice(0, start));
   for (let end = jsonEnd(text, start); end > start; end = jsonEnd(text, start)) {
     yield { text: text.slice(start, end), line };
-    const next = end + separatorAt(text, end);
+    const separator = separatorAt(text, end);
+    const next = separator === 0 ? end + blankAt(text, end) : end + separator;
     line += newlinesIn(text.slice(start, next));
     start = next;
   }
-  yield* yamlDocuments(text.slice(start), line);
+  const isOver = start === text.length && text.trimStart().startsWith('{');
+  if (!isOver) yield* yamlDocuments(text.slice(start), line);
 }
 
-/** The length of the separator line there; 0 if there is none. */
+/** The length of the blanks before JSON there; 0 if something else comes. */
+function blankAt(text: string, start: number): number {
+  return /^\s*(?=\{|$)/.exec(text.slice(start))?.[0].length ?? 0;
+}
+
+/** The length of the separator line there, with the line breaks around it; 0 if there is none. */
 function separatorAt(text: string, start: number): number {
-  return /^\s*---[ \t\r]*(?=\n|$)/.exec(text.slice(start))?.[0].length ?? 0;
+  return /^ *(?:\r?\n)*---[ \t\r]*(?:\n[\r\n ]*(?=\{)|(?=\n|$))/.exec(text.slice(start))?.[0].length ?? 0;
 }
 
 function newlinesIn(text: string): number {
@@ -33,9 +40,8 @@ function newlinesIn(text: string): number {
 
 /** Where the JSON object there ends; 0 if there is none. */
 function jsonEnd(text: string, start: number): number {
-  const blank = /^\s*/.exec(text.slice(start))?.[0].length ?? 0;
-  if (text.charAt(start + blank) !== '{') return 0;
-  const end = closingBrace(text, start + blank);
+  if (text.charAt(start) !== '{') return 0;
+  const end = closingBrace(text, start);
   return end > 0 && jsonIn(text.slice(start, end)) !== undefined ? end : 0;
 }
 

@@ -187,9 +187,17 @@ const separator = fc.constantFrom('---\n', '--- # next\n', '---  \n', '---\n---\
 const part = fc.oneof({ weight: 4, arbitrary: yaml }, json, items, fc.constantFrom('null\n', '', '# nothing\n'));
 const head = fc.constantFrom('', '---\n', '\ufeff', '# first\n', '\n\n');
 
+/** With a tab where people hit the key: for a space, at the start of a line, or behind an indicator. */
+const tabbed = fc.tuple(fc.oneof(yaml, json), fc.nat()).map(([text, at]) => {
+  const places = [...text.matchAll(/ |^|(?<=[-:?] )/gm)];
+  const { index = 0, 0: replaced = '' } = places[at % places.length] ?? {};
+  return `${text.slice(0, index)}\t${text.slice(index + replaced.length)}`;
+});
+
 /** Texts of manifests as people write them, and as nobody should. */
 export const manifestTexts = fc.oneof(
   { weight: 3, arbitrary: yaml },
+  tabbed,
   fc
     .array(json, { minLength: 1, maxLength: 3 })
     .chain((objects) => fc.constantFrom('\n', '', '\n---\n').map((gap) => objects.join(gap))),
