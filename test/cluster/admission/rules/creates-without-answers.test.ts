@@ -25,6 +25,11 @@ const API_SERVER_SEES_MS = 1_500;
 const A_TIMEOUT_MS = 2_000;
 /** The API server waits so long for the answer about a deletion that is only counted. */
 const COUNTING_TIMEOUT_MS = 1_000;
+/**
+ * A pod without a node is marked as deleted and removed; about the removal the API server asks again where its cache
+ * lags behind the mark: now and then before 1.37, then always.
+ */
+const MAX_ASKED = 2;
 /** On a machine that has other work, too. */
 const NOISE_MS = 10;
 /** As much of the time as a process has that shares its processor with twenty others. */
@@ -106,7 +111,7 @@ describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
         `preemption of three waiting pods takes ${took} ms, a collection of three running pods ${collection} ms`,
       );
       expect(took).toBeLessThan(A_TIMEOUT_MS);
-      expect(collection).toBeLessThan(5 * COUNTING_TIMEOUT_MS);
+      expect(collection).toBeLessThan((running.length * MAX_ASKED + 1) * COUNTING_TIMEOUT_MS);
     }, 90_000);
 
     async function letGo(scheduler: AsUser, path: string): Promise<void> {
