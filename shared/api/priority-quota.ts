@@ -170,6 +170,7 @@ function readReservation(entry: WireObject): Reservation {
     admittedAt: readInstant(entry, 'admittedAt') ?? 0,
     ...(generation !== undefined && { generation }),
     ...(claim !== undefined && { claim }),
+    ...(readBoolean(entry, 'nameTaken') && { isNameTaken: true }),
   };
 }
 
@@ -193,8 +194,13 @@ const encodedReservations = new WeakMap<Reservation, object>();
 function encodeReservation(reservation: Reservation): object {
   const known = encodedReservations.get(reservation);
   if (known !== undefined) return known;
-  const { amounts, admittedAt, ...rest } = reservation;
-  const encoded = { ...rest, amounts: encodeAmounts(amounts), admittedAt: timeText(admittedAt) };
+  const { amounts, admittedAt, isNameTaken: nameTaken, ...rest } = reservation;
+  const encoded = {
+    ...rest,
+    ...(nameTaken === true && { nameTaken }),
+    amounts: encodeAmounts(amounts),
+    admittedAt: timeText(admittedAt),
+  };
   encodedReservations.set(reservation, encoded);
   return encoded;
 }

@@ -8,6 +8,8 @@ import { QuotaCounter, type QuotaCount } from '#shared/domain/quota/view/quota-c
 /** A pod that exists, and what it costs. */
 export interface CountedPod {
   readonly uid: string;
+  /** By default its UID. */
+  readonly name?: string;
   readonly namespace: string;
   readonly amounts: Amounts;
   readonly generation?: number;
@@ -23,7 +25,7 @@ export function viewOf(names: readonly string[], pods: Iterable<CountedPod>): Po
   view.loaded(view.load());
   for (const [index, pod] of all.entries()) {
     const level = { className: 'high', priority: 0 };
-    view.put({ generation: 0, ...pod, name: pod.uid, revision: index + 1, level });
+    view.put({ generation: 0, name: pod.uid, ...pod, revision: index + 1, level });
   }
   return view;
 }

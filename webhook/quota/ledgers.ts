@@ -218,6 +218,7 @@ export class Ledgers {
         if (!counter.isTakenUp) void this.#observeSoon();
         return count;
       },
+      isNameTaken: (namespace, name) => pods.view.named(namespace, name) !== undefined,
       isGone: (uid) => pods.view.isGone(uid),
       get provenAt() {
         return pods.provenAt;

@@ -11,6 +11,7 @@ describe('the ledger, with replicas that race, die and lose answers', () => {
     { seed: 2, hardPods: 20 },
     { seed: 11, hardPods: 200, hasTides: true },
     { seed: 10, hardPods: 200, hasTides: true },
+    { seed: 3, hardPods: 20, asksAgain: true },
   ])(
     'is never exceeded, never understates usage, and heals (seed $seed, room for $hardPods)',
     { timeout: BUSY_MACHINE_MS },
@@ -20,10 +21,11 @@ describe('the ledger, with replicas that race, die and lose answers', () => {
         20_000,
       );
       expect({ violation, usedAtRest }).toEqual({ violation: undefined, usedAtRest: livingAtRest });
-      const { spentFromSlices, ...others } = counts;
+      const { spentFromSlices, namesTaken, ...others } = counts;
       const tooRare = Object.entries(others).filter(([, count]) => count === 0);
       expect({ tooRare, isRecounted: recounts > 50 }).toEqual({ tooRare: [], isRecounted: true });
       expect(spentFromSlices > 100).toBe('hasTides' in options);
+      expect(namesTaken > 50).toBe('asksAgain' in options);
     },
   );
 

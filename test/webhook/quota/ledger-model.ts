@@ -1,7 +1,8 @@
 import { NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
 import type { ObservedQuota } from '#shared/domain/quota/replica/own-slice.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
-import { createModelApiServer, total, unitsOf } from './model-api-server.ts';
+import { createModelApiServer, total } from './model-api-server.ts';
+import { unitsOf } from './model-understatement.ts';
 import { createModelTime } from './model-clock.ts';
 import { ModelEarlierReplica } from './model-earlier-replica.ts';
 import { type Happening, HAPPENINGS, type ModelOptions, type ModelReport } from './model-options.ts';
@@ -43,6 +44,7 @@ function createModel({
   replicas: size,
   hardPods,
   hasTides = false,
+  asksAgain = false,
   isQuiet = false,
   hasEarlier = false,
   bug,
@@ -147,6 +149,7 @@ function createModel({
     [isQuiet ? 0.03 : 0.09, requests.request],
     [0.01, requests.dryRun],
     [0.02, requests.resize],
+    [asksAgain ? 0.02 : 0, requests.again],
     [0.0003, crash],
     [0.0003, changeLimit],
     [0.0002, cutOff],

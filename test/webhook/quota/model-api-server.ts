@@ -1,7 +1,7 @@
 import type { Amounts } from '#shared/domain/quantity/quantity.ts';
-import { filterAmounts, quantityFromInteger, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
+import { filterAmounts, quantityFromInteger } from '#shared/domain/quantity/quantity.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import { EMPTY_LEDGER, podUidOf, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
+import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedAmounts } from '#shared/domain/quota/ledger/namespace-bounds.ts';
 import type { LedgerWrite, Read, LedgerWritten } from '#shared/domain/quota/replica/event.ts';
 import type { LedgerVersion } from '#shared/domain/quota/replica/apply-batch.ts';
@@ -11,6 +11,7 @@ import { selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 import type { CountedPod } from '#test/build/pod-count.ts';
 import type { RandomSource } from '#test/fakes/random-source.ts';
 import type { ModelTime } from './model-clock.ts';
+import { type Admitted, understatement, unitsOf } from './model-understatement.ts';
 
 /** A process that calls the API server, and may die or be stopped while it waits. */
 export interface Lifetime {
@@ -19,12 +20,6 @@ export interface Lifetime {
   cutOffUntil: number;
   /** As by SIGSTOP: it does nothing before this time, and does not notice. */
   stoppedUntil: number;
-}
-
-/** Something that costs the quota: a pod, or what will be one. */
-export interface Admitted {
-  readonly uid: string;
-  readonly amounts: Amounts;
 }
 
 /** A change of a pod as a watch shows it. */
@@ -260,31 +255,8 @@ export function total(admitted: Iterable<Pick<Admitted, 'amounts'>>): number {
   return sum;
 }
 
-export function unitsOf(amounts: Amounts): number {
-  return quantityNumber(amounts.get('units') ?? ZERO);
-}
-
 function hardUnits({ quota }: LedgerVersion): number {
   return quota.hard.has('units') ? unitsOf(quota.hard) : Infinity;
-}
-
-/**
- * Sharper than comparing sums, in which one pod too many counted hides another that is not: every admitted pod has its
- * own reservation, or is included in the count or in slices.
- */
-function understatement({ used, reservations }: LedgerState, admitted: readonly Admitted[]): string | undefined {
-  const reserved = new Map<string, number>();
-  for (const { uid, amounts } of reservations.values()) increase(reserved, podUidOf(uid), unitsOf(amounts));
-  const costs = new Map<string, number>();
-  for (const { uid, amounts } of admitted) increase(costs, uid, unitsOf(amounts));
-  let uncovered = 0;
-  for (const [uid, cost] of costs) uncovered += Math.max(0, cost - (reserved.get(uid) ?? 0));
-  const counted = unitsOf(used) - total(reservations.values());
-  return counted < uncovered ? `${uncovered} units have no reservation, ${counted} are counted` : undefined;
-}
-
-function increase(sums: Map<string, number>, key: string, by: number): void {
-  sums.set(key, (sums.get(key) ?? 0) + by);
 }
 
 function copyState(state: LedgerState): LedgerState {

@@ -60,6 +60,7 @@ export class ModelInformer {
       const count = this.#counter.count(quota, `${uid} ${generation}`, namespaces);
       return count && agesAreIgnored ? { ...count, reached: { pods: Infinity, namespaces } } : count;
     },
+    isNameTaken: (namespace, name) => this.#view.named(namespace, name) !== undefined,
     isGone: (uid) => this.#options.deletionsAreGuessed || this.#view.isGone(uid),
     provenAt: 0,
   };
@@ -163,6 +164,6 @@ export class ModelInformer {
   }
 }
 
-function seen({ uid, namespace, amounts, generation = 0 }: CountedPod, revision: number): SeenPod {
-  return { uid, namespace, name: uid, amounts, generation, revision, level: { className: '', priority: 0 } };
+function seen({ uid, name = uid, namespace, amounts, generation = 0 }: CountedPod, revision: number): SeenPod {
+  return { uid, namespace, name, amounts, generation, revision, level: { className: '', priority: 0 } };
 }

@@ -4,6 +4,8 @@ export interface ModelOptions {
   readonly hardPods: number;
   /** Times in which many pods end take turns with others, so that there is room for slices now and then. */
   readonly hasTides?: boolean;
+  /** Pods are asked for whose names other pods have. */
+  readonly asksAgain?: boolean;
   /** So few requests that views of the pods keep up, and a slice stands for seconds between two writes of its holder. */
   readonly isQuiet?: boolean;
   /** As during an upgrade: a replica of the version before counts the pods too. */
@@ -45,6 +47,7 @@ export const HAPPENINGS = [
   'wasted',
   'dryRuns',
   'repeatedNames',
+  'namesTaken',
   'duplicates',
   'takenBack',
   'resized',

@@ -2,13 +2,19 @@ import { type Reservation, resizeReservationUid } from '#shared/domain/quota/led
 import { filterAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/quantity.ts';
 import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { RandomSource } from '#test/fakes/random-source.ts';
-import { costOf, type ModelApiServer, unitsOf } from './model-api-server.ts';
+import type { CountedPod } from '#test/build/pod-count.ts';
+import { costOf, type ModelApiServer } from './model-api-server.ts';
+import { unitsOf } from './model-understatement.ts';
 import type { ModelTime } from './model-clock.ts';
 import type { Bug, Happening } from './model-options.ts';
 import { isStopped, type Replica } from './model-replica.ts';
 
 interface Promised {
   readonly uid: string;
+  /** By default its UID. */
+  readonly name?: string;
+  /** It has the name of another pod; of each name there is one. */
+  readonly isAgain?: true;
   readonly until: number;
   /** What it adds; nothing once it can no longer be stored. */
   readonly cost: () => Amounts;
@@ -98,6 +104,23 @@ export function createModelRequests({ api, time, random, bug, replicas, counts, 
     }
   }
 
+  /** A pod is asked for that exists: it is stored only once the other is gone. */
+  async function again(): Promise<void> {
+    const other = [...api.pods.values()][random.below(api.pods.size)];
+    if (other === undefined) return;
+    const { namespace, name = other.uid } = other;
+    const uid = `pod-${next()}`;
+    const { amounts, ...reservation } = reservationOf(uid, 1 + random.below(4));
+    const result = await askOnceOrTwice({ ...reservation, amounts, namespace, pod: name });
+    if (!isAllowed(result)) return;
+    counts.namesTaken += 1;
+    const holder = (): CountedPod | undefined => [...api.pods.values()].find((each) => nameOfPod(each) === name);
+    const cost = (): Amounts => unitsBeyond(amounts, holder()?.amounts);
+    const isPromised = promised.some((each) => each.isAgain === true && each.name === name);
+    const store = (): void => (holder() === undefined ? api.putPod({ uid, name, namespace, amounts }) : undefined);
+    if (!isPromised) promise({ uid, name, isAgain: true, cost, store }, namespace === CARELESS ? 0 : 0.9);
+  }
+
   /** Some are never stored: another webhook refuses them. */
   function promise(what: Omit<Promised, 'until'>, probability: number): void {
     if (random.chance(probability)) promised.push({ ...what, until: time.now() + CREATION_MS });
@@ -122,9 +145,11 @@ export function createModelRequests({ api, time, random, bug, replicas, counts, 
     }
     const uid = resizeReservationUid(before.uid, String(next()));
     const growth = filterAmounts(costOf(1), (name) => name !== 'pods');
-    const result = await ask({ ...reservationOf(uid, 1), amounts: growth, generation: expected });
+    const { uid: podUid } = before;
+    const name = nameOfPod(before);
+    const result = await ask({ ...reservationOf(uid, 1), pod: name, amounts: growth, generation: expected });
     const cost = (): Amounts => (isUnchanged() ? growth : NO_AMOUNTS);
-    if (isAllowed(result)) promise({ uid: before.uid, cost, store: () => store(1) }, 0.95);
+    if (isAllowed(result)) promise({ uid: podUid, name, cost, store: () => store(1) }, 0.95);
   }
 
   async function dryRun(): Promise<void> {
@@ -139,6 +164,7 @@ export function createModelRequests({ api, time, random, bug, replicas, counts, 
 
   return {
     request,
+    again,
     resize,
     dryRun,
     storePromised,
@@ -146,11 +172,22 @@ export function createModelRequests({ api, time, random, bug, replicas, counts, 
     /** What may still be stored, with its cost. */
     promised: () => {
       promised = promised.filter(({ until }) => until >= time.now());
-      return promised.map(({ uid, cost }) => ({ uid, amounts: cost() }));
+      return promised.map(({ uid, name = uid, cost }) => ({ uid, name, amounts: cost() }));
     },
   };
 }
 
 function isAllowed({ kind }: ReservationResult): boolean {
   return kind === 'reserved' || kind === 'alreadyReserved';
+}
+
+function nameOfPod({ uid, name = uid }: CountedPod): string {
+  return name;
+}
+
+/** What a pod of this name adds to the one that has it. */
+function unitsBeyond(amounts: Amounts, present: Amounts | undefined): Amounts {
+  if (present === undefined) return amounts;
+  const units = unitsOf(amounts) - unitsOf(present);
+  return units > 0 ? filterAmounts(costOf(units), (name) => name !== 'pods') : NO_AMOUNTS;
 }

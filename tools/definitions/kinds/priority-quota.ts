@@ -87,6 +87,10 @@ const STATUS = described(
                 z.string().max(64),
                 'UID of the admission request that may release the reservation. Absent if several requests were for the same pod.',
               ).optional(),
+              nameTaken: described(
+                z.boolean(),
+                'Whether the latest recount counted a pod of this name. used includes the larger of the two, not both.',
+              ).optional(),
               amounts: signedAmounts('Requests of the pod.', { isRequired: true, maxProperties: 64 }),
             }),
           )

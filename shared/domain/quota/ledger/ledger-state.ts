@@ -26,6 +26,11 @@ export interface Reservation {
   readonly generation?: number;
   /** Identifies the request that may cancel it; absent when several requests asked for the same pod, and none may. */
   readonly claim?: string;
+  /**
+   * A counted pod has its name, whose cost it takes over: both together count as the larger. Whoever cancels it cannot
+   * tell what it added, and takes nothing away until the next recount.
+   */
+  readonly isNameTaken?: boolean;
 }
 
 /**
@@ -50,8 +55,12 @@ export const EMPTY_LEDGER: LedgerState = {
 
 /** A reservation that two requests rely on: neither may cancel it. */
 export function withoutClaim(reservation: Reservation): Reservation {
-  const { uid, namespace, pod, amounts, admittedAt, generation } = reservation;
-  return { uid, namespace, pod, amounts, admittedAt, ...(generation !== undefined && { generation }) };
+  const { uid, namespace, pod, amounts, admittedAt, generation, isNameTaken } = reservation;
+  return {
+    ...{ uid, namespace, pod, amounts, admittedAt },
+    ...(generation !== undefined && { generation }),
+    ...(isNameTaken === true && { isNameTaken }),
+  };
 }
 
 /** A resize adds to what the pod already costs, so each resize request has its own reservation. */
@@ -70,6 +79,12 @@ export function podUidOf(reservationUid: string): string {
  */
 export function nameOf({ uid, namespace, pod }: Pick<Reservation, 'uid' | 'namespace' | 'pod'>): string {
   return pod === '' || podUidOf(uid) !== uid ? uid : `${namespace}/${pod}`;
+}
+
+/** What the counted pod costs that has the name of a reservation, and of which it is not the resize. */
+export function costOfName(count: Pick<PodCount, 'costOf'>, reservation: Reservation): Amounts | undefined {
+  const { uid, namespace, pod } = reservation;
+  return nameOf(reservation) === uid ? undefined : count.costOf(namespace, pod);
 }
 
 /** What reservations take together, by the names of their pods. */
@@ -162,6 +177,8 @@ export interface PodCount {
   byNamespace(isExact: boolean): ReadonlyMap<string, Amounts>;
   /** The generation of a counted pod, 0 if the API server does not set it; `undefined` for other pods. */
   generationOf(uid: string): number | undefined;
+  /** What the counted pod of this name costs; `undefined` if there is none, or if it cannot be read. */
+  costOf(namespace: string, name: string): Amounts | undefined;
 }
 
 /**

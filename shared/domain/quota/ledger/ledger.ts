@@ -1,6 +1,7 @@
 import {
   type Amounts,
   equalAmounts,
+  maxAmounts,
   NO_AMOUNTS,
   addQuantities,
   type Quantity,
@@ -9,6 +10,7 @@ import {
   ZERO,
 } from '#shared/domain/quantity/quantity.ts';
 import {
+  costOfName,
   type Held,
   heldByNamespace,
   hold,
@@ -62,6 +64,8 @@ export class Ledger {
   #held: Map<string, Held> | undefined;
   /** Computed on first use: what the reservations of each name take. */
   #taken: Map<string, Amounts> | undefined;
+  /** Of the last recount. */
+  #count: PodCount | undefined;
   #isChanged = false;
 
   constructor(state: LedgerState, hard: Amounts, debts = NO_DEBTS) {
@@ -92,7 +96,7 @@ export class Ledger {
     const outcome = this.preview(reservation);
     const present = this.#reservations.get(reservation.uid);
     if (present !== undefined) this.#disclaim(present, reservation);
-    else if (outcome.kind === 'reserved') this.#put(limitedReservation(reservation, this.#hard));
+    else if (outcome.kind === 'reserved') this.#put(limitedReservation(this.#named(reservation), this.#hard));
     return outcome;
   }
 
@@ -111,7 +115,7 @@ export class Ledger {
     this.#held = undefined;
     this.#reservations.delete(uid);
     this.#taken = undefined;
-    change(this.#used, this.#beyondName(present), subtractQuantities);
+    if (present.isNameTaken !== true) change(this.#used, this.#beyondName(present), subtractQuantities);
   }
 
   /**
@@ -127,6 +131,7 @@ export class Ledger {
     this.#slices = after.slices;
     this.#held = undefined;
     this.#taken = undefined;
+    this.#count = count;
     return isOtherCount(before, after, options.isExact);
   }
 
@@ -134,7 +139,8 @@ export class Ledger {
   adopt(reservation: Reservation): boolean {
     const present = this.#reservations.get(reservation.uid);
     if (present !== undefined) this.#disclaim(present, reservation);
-    else if (this.#reservations.size < this.#places) this.#put(onlyLimitedAmounts(reservation, this.#hard));
+    else if (this.#reservations.size < this.#places)
+      this.#put(onlyLimitedAmounts(this.#named(reservation), this.#hard));
     else return false;
     return true;
   }
@@ -155,12 +161,21 @@ export class Ledger {
     return this.#held.get(namespace);
   };
 
-  /** What a reservation takes in addition to the others of its name. */
+  /** What a reservation takes in addition to the others of its name, and to the pod that has it. */
   #beyondName(reservation: Reservation): Amounts {
     this.#taken ??= takenByName(this.#reservations.values());
-    const taken = this.#taken.get(nameOf(reservation));
-    if (taken === undefined) return reservation.amounts;
-    return beyond(reservation.amounts, taken);
+    const taken = this.#taken.get(nameOf(reservation)) ?? NO_AMOUNTS;
+    const cost = (this.#count && costOfName(this.#count, reservation)) ?? NO_AMOUNTS;
+    return beyond(reservation.amounts, maxAmounts(taken, cost));
+  }
+
+  /** Whether the name is taken, as far as that is known. */
+  #named(reservation: Reservation): Reservation {
+    const name = nameOf(reservation);
+    const isTaken =
+      (this.#count !== undefined && costOfName(this.#count, reservation) !== undefined) ||
+      [...this.#reservations.values()].some((each) => each.isNameTaken === true && nameOf(each) === name);
+    return isTaken ? { ...reservation, isNameTaken: true } : reservation;
   }
 
   #put(reservation: Reservation): void {
@@ -187,6 +202,7 @@ function isClaimedBy(reservation: Reservation, claim: string | undefined): boole
 }
 
 function beyond(amounts: Amounts, taken: Amounts): Amounts {
+  if (taken.size === 0) return amounts;
   const rest = Array.from(amounts, ([name, amount]): [string, Quantity] => {
     const more = subtractQuantities(amount, taken.get(name) ?? ZERO);
     return [name, quantitySign(more) > 0 ? more : ZERO];
@@ -230,13 +246,25 @@ function recountLedger(
 ): OwnContents {
   const slices = new Map([...before.slices].filter(([, slice]) => !isDead(slice)));
   const reservations = new Map<string, Reservation>();
+  const costs = new Map<string, Amounts>();
   for (const [uid, reservation] of before.reservations) {
-    if (!isSeen(count, reservation) && !isExpired(uid)) reservations.set(uid, onlyLimitedAmounts(reservation, hard));
+    if (isSeen(count, reservation) || isExpired(uid)) continue;
+    const cost = costOfName(count, reservation);
+    if (cost !== undefined) costs.set(nameOf(reservation), cost);
+    reservations.set(uid, onlyLimitedAmounts(withName(reservation, cost !== undefined), hard));
   }
   const ofSlices = Array.from(slices.values(), ({ amounts }) => amounts);
-  const uncounted = [...ofSlices, ...takenByName(reservations.values()).values()];
+  const ofNames = Array.from(takenByName(reservations.values()), ([name, taken]) =>
+    beyond(taken, costs.get(name) ?? NO_AMOUNTS),
+  );
+  const uncounted = [...ofSlices, ...ofNames];
   const used = new Map(sumOfKnown([limitedAmounts(count.total, hard), ...uncounted]));
   return { used, byNamespace: count.byNamespace(isExact), reservations, slices };
+}
+
+/** The same object unless it says otherwise. */
+function withName(reservation: Reservation, isNameTaken: boolean): Reservation {
+  return (reservation.isNameTaken ?? false) === isNameTaken ? reservation : { ...reservation, isNameTaken };
 }
 
 /** Whether a recount has changed anything that is stored; shares of namespaces only if they are exact. */

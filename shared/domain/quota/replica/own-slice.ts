@@ -127,16 +127,16 @@ export class OwnSlice {
 
   /**
    * Charges a pod to the slice, or in a dry run only says that it could. `undefined` if there is no room in it, or if
-   * the namespace recently wasted room: its pods are charged in the ledger, where every replica sees them.
+   * the ledger has to charge it: for a namespace that recently wasted room, and for a name that a pod has.
    */
   spend(
     { reservation, isDryRun }: PendingReservation,
     context: SliceContext,
-    isIndebted: boolean,
+    isForLedger: boolean,
   ): ReservationResult | undefined {
     const present = this.#spent.get(reservation.uid);
     if (present !== undefined) return isDryRun ? RESERVED : this.#again(present, reservation);
-    if (this.#standing === undefined || isIndebted || this.#names.has(nameOf(reservation))) return undefined;
+    if (this.#standing === undefined || isForLedger || this.#names.has(nameOf(reservation))) return undefined;
     const limited = limitedReservation(reservation, this.#standing.hard);
     if (!this.#mayBeSpent(this.#standing, limited.amounts, context)) return undefined;
     if (isDryRun) return RESERVED;

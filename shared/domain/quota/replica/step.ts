@@ -1,4 +1,4 @@
-import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
+import { nameOf, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { debtsOf, narrowed, type Phase, type Replica, type StepContext, widened, WIDEST_BATCH } from './replica.ts';
 import { answer, cancellationOf, concludeBatch, observePods, tick } from './transitions.ts';
 import type { LedgerEffect, LedgerEvent, LedgerPart, Read, LedgerWritten } from './event.ts';
@@ -52,7 +52,8 @@ export function step(replica: Replica, event: LedgerEvent, context: StepContext)
 
 function ask(replica: Replica, pending: PendingReservation, context: StepContext): Effects {
   const { slice, queue } = replica;
-  const spent = slice.spend(pending, context, debtsOf(replica, context).has(pending.reservation.namespace));
+  const isForLedger = debtsOf(replica, context).has(pending.reservation.namespace) || isNameTaken(pending, context);
+  const spent = slice.spend(pending, context, isForLedger);
   if (spent === undefined) {
     queue.add(pending);
     return schedule(replica);
@@ -64,6 +65,12 @@ function ask(replica: Replica, pending: PendingReservation, context: StepContext
     ...charged,
     ...(replica.isSliceDue ? schedule(replica) : NOTHING),
   ];
+}
+
+/** Whether a pod has the name: the ledger charges only what the new one requests beyond it. */
+function isNameTaken({ reservation }: PendingReservation, { view }: StepContext): boolean {
+  const { uid, namespace, pod } = reservation;
+  return nameOf(reservation) !== uid && view.isNameTaken?.(namespace, pod) === true;
 }
 
 function cancel(replica: Replica, reservation: Reservation): Effects {

@@ -20,6 +20,9 @@ export interface PodGroup {
   readonly unreadable: Map<string, string>;
 }
 
+/** A namespace in which quotas are enforced, as stored. */
+export type StoredNamespace = Readonly<Pick<NamespacePods, 'name' | 'labels' | 'revision'>>;
+
 /** A namespace in which quotas are enforced, and its pods in groups. */
 export interface NamespacePods {
   readonly name: string;
@@ -27,12 +30,20 @@ export interface NamespacePods {
   /** The resourceVersion of the Namespace. */
   revision: number;
   readonly groups: Map<string, PodGroup>;
+  readonly byName: Map<string, NamedPod>;
   /** The latest change of one of its pods that is included. */
   holds: number;
   /** The epoch of the view in which its pods were last listed. */
   epoch: number;
   /** The revision reached when that epoch ended; -1 if it has never been listed. */
   reached: number;
+}
+
+/** The pod that has a name now. */
+export interface NamedPod {
+  readonly group: PodGroup;
+  /** `undefined` if it cannot be read. */
+  readonly cost: Cost | undefined;
 }
 
 /** The group for pods of a level. */

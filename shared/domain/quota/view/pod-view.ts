@@ -1,21 +1,15 @@
 import {
-  type Cost,
   CostTable,
   groupOf,
   join,
   leave,
+  type NamedPod,
   type NamespacePods,
   type PodFollower,
   type PodGroup,
+  type StoredNamespace,
 } from './pod-group.ts';
 import type { SeenPod } from './seen-pod.ts';
-
-/** A namespace in which quotas are enforced, as stored. */
-export interface EnforcedNamespace {
-  readonly name: string;
-  readonly labels: ReadonlyMap<string, string>;
-  readonly revision: number;
-}
 
 /** A list of pods in progress, and the namespaces that it covers. */
 export interface PodLoad {
@@ -23,10 +17,8 @@ export interface PodLoad {
   readonly namespaces: ReadonlySet<NamespacePods>;
 }
 
-interface ViewedPod {
-  readonly group: PodGroup;
-  /** `undefined` if it cannot be read. */
-  readonly cost: Cost | undefined;
+interface ViewedPod extends NamedPod {
+  readonly name: string;
   revision: number;
   generation: number;
   epoch: number;
@@ -131,15 +123,15 @@ export class PodView {
   }
 
   /** Charges the pods of a namespace, or takes over what has changed of it. */
-  addNamespace({ name, labels, revision }: EnforcedNamespace): void {
+  addNamespace({ name, labels, revision }: StoredNamespace): void {
     const known = this.#namespaces.get(name);
     if (known !== undefined) {
       Object.assign(known, { labels, revision });
       this.#changed(known);
       return;
     }
-    const blank = { groups: new Map<string, PodGroup>(), holds: 0, epoch: NEVER, reached: NEVER };
-    const namespace: NamespacePods = { name, labels, revision, ...blank };
+    const blank = { holds: 0, epoch: NEVER, reached: NEVER };
+    const namespace: NamespacePods = { name, labels, revision, groups: new Map(), byName: new Map(), ...blank };
     this.#namespaces.set(name, namespace);
     this.#unlisted.add(namespace);
     this.#changed(namespace);
@@ -232,6 +224,11 @@ export class PodView {
     return this.#pods.get(uid);
   }
 
+  /** The pod of this name, if it is known to exist. */
+  named(namespace: string, name: string): NamedPod | undefined {
+    return this.#namespaces.get(namespace)?.byName.get(name);
+  }
+
   /** Whether a pod was known and is gone for good; false for an unknown pod is harmless. */
   isGone(uid: string): boolean {
     return this.#gone.has(uid);
@@ -242,7 +239,9 @@ export class PodView {
     const group = groupOf(namespace, level, this.names.length);
     const cost = level === undefined || amounts === undefined ? undefined : this.#costs.take(amounts);
     if (cost === undefined) group.unreadable.set(uid, name);
-    this.#pods.set(uid, { group, cost, revision, generation, epoch: this.#epoch });
+    const viewed = { name, group, cost, revision, generation, epoch: this.#epoch };
+    this.#pods.set(uid, viewed);
+    namespace.byName.set(name, viewed);
     join(group, cost);
     for (const follower of this.#followers) follower.podJoined(group, cost);
   }
@@ -259,8 +258,10 @@ export class PodView {
     this.#add(pod, namespace);
   }
 
-  #drop(uid: string, { group, cost }: ViewedPod): void {
+  #drop(uid: string, viewed: ViewedPod): void {
+    const { name, group, cost } = viewed;
     this.#pods.delete(uid);
+    if (group.namespace.byName.get(name) === viewed) group.namespace.byName.delete(name);
     group.unreadable.delete(uid);
     leave(group, cost);
     if (cost !== undefined) this.#costs.giveBack(cost);
@@ -292,6 +293,7 @@ export class PodView {
     this.#gone.clear();
     for (const namespace of this.#namespaces.values()) {
       namespace.groups.clear();
+      namespace.byName.clear();
       Object.assign(namespace, { holds: 0, epoch: NEVER, reached: NEVER });
     }
   }

@@ -12,7 +12,7 @@ import { largestNamespaces, largestShare, ledgerPlaces } from '#shared/domain/qu
 import type { PodCount } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { unstatedName, withDefault } from '#shared/domain/quota/charge.ts';
 import { isInScope, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import type { Cost, NamespacePods, PodFollower, PodGroup } from './pod-group.ts';
+import type { Cost, NamedPod, NamespacePods, PodFollower, PodGroup } from './pod-group.ts';
 import type { PodView } from './pod-view.ts';
 import { NO_REVISION, type ViewRevision } from './seen-pod.ts';
 
@@ -94,6 +94,7 @@ export class QuotaCounter implements PodFollower {
       total: named(quota, this.#total),
       byNamespace: (isExact) => this.#largest(quota, isExact),
       generationOf: (uid) => this.#generationOf(uid),
+      costOf: (namespace, name) => this.#costOf(quota, this.#view.named(namespace, name)),
       reached: { pods, namespaces },
       holds: this.#holds,
       unreadable: this.#unreadable(),
@@ -233,6 +234,13 @@ export class QuotaCounter implements PodFollower {
       return [name, quantityNumber(this.#total[quota.hard.size + index] ?? ZERO)];
     });
     return new Map(counts.filter(([, count]) => count > 0));
+  }
+
+  /** What of the total is that of one pod. */
+  #costOf(quota: PriorityQuota, pod: NamedPod | undefined): Amounts | undefined {
+    const amounts = pod !== undefined && this.#counts(pod.group) ? pod.cost?.amounts : undefined;
+    const costs = amounts && this.#limits.map((limit) => amountIn(amounts, limit));
+    return costs && named(quota, costs);
   }
 
   #generationOf(uid: string): number | undefined {

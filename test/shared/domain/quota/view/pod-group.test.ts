@@ -7,7 +7,16 @@ import { printAmounts } from '#test/conformance/print-amounts.ts';
 const NAMES = ['pods', 'memory'];
 
 function namespace(): NamespacePods {
-  return { name: 'a', labels: new Map(), revision: 1, groups: new Map(), holds: 0, epoch: 0, reached: 0 };
+  return {
+    name: 'a',
+    labels: new Map(),
+    revision: 1,
+    groups: new Map(),
+    byName: new Map(),
+    holds: 0,
+    epoch: 0,
+    reached: 0,
+  };
 }
 
 describe('CostTable', () => {
