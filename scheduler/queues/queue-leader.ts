@@ -10,6 +10,7 @@ import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
 import { clearMarks } from './clear-marks.ts';
 import { createChildQueues } from './child-queues.ts';
+import { createSelectorKeeper } from './keep-selectors.ts';
 import { type LetInPorts, letPodsIn, type Refusal, refusalOf } from './let-pods-in.ts';
 import type { ReclaimSettings } from '#shared/domain/queue/reclaim-settings.ts';
 import { claimedDaemonSet, type Owner, type Pod } from '#shared/domain/pod/pod.ts';
@@ -101,6 +102,7 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   const reclaim = createReclaim({ ...leading, declared: settings }, events, letInPorts, signal);
   const statusPorts = { client, clock, log, metrics, term, reclaim };
   const writeStatus = createStatusWriter({ ...statusPorts, queues: () => queues.values() });
+  const keepSelectors = createSelectorKeeper({ client, clock, log, term, queues: () => queues.values() });
   const keepChildren = createChildQueues({ client, clock, log, metrics, term, queues: () => queues.values() });
   const whyNoRoom = (uid: string) => reclaim.whyWaiting(uid);
   const tellWaiting = createWaitEvents(
@@ -127,6 +129,7 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
     report: async (passing: AbortSignal): Promise<void> => {
       if (last === undefined) return;
       showOldestWaiting(leading.queueMetrics, last);
+      await keepSelectors(passing);
       await keepChildren(last, passing);
       await writeStatus(last, passing);
       await clearMarks({ client, clock, log, pods, term }, passing);

@@ -146,6 +146,7 @@ export const ANNOTATION_FROM_TEMPLATE = 'plimsoll.dev/from-template';
 export const RESCHEDULER = 'plimsoll-rescheduling';
 /** The verb on Queues that allows an account to remove scheduling gates: `plimsoll queue release`. */
 export const RELEASE_VERB = 'release';
+export const QUEUE_SELECTORS_NAME = 'plimsoll';
 /** The API server's policies for pods that wait in queues. */
 export const QUEUE_POLICY_NAMES = {
   gate: 'gate.queues.plimsoll.dev',
@@ -239,5 +240,6 @@ export const SHORT_NAMES = {
   DisruptionPolicy: 'dpol',
   DisruptionAccount: 'dacc',
   Queue: 'que',
+  QueueSelectors: 'quesel',
   ReschedulingPolicy: 'rpol',
 } as const;

@@ -72,6 +72,7 @@ export const CUSTOM_RESOURCE_DEFINITIONS = clusterScoped(
 );
 export const PRIORITY_POLICIES = clusterScoped('plimsoll.dev/v1alpha1', 'prioritypolicies', 'PriorityPolicy');
 export const PRIORITY_QUOTAS = clusterScoped('plimsoll.dev/v1alpha1', 'priorityquotas', 'PriorityQuota');
+export const QUEUE_SELECTORS = clusterScoped('plimsoll.dev/v1alpha1', 'queueselectors', 'QueueSelectors');
 export const PRIORITY_RULES = clusterScoped('plimsoll.dev/v1alpha1', 'priorityrules', 'PriorityRules');
 export const NODE_PRESSURE_POLICIES = clusterScoped(
   'plimsoll.dev/v1alpha1',
@@ -102,6 +103,7 @@ export const OUR_KINDS: readonly Resource[] = [
   PRIORITY_QUOTAS,
   PRIORITY_RULES,
   QUEUES,
+  QUEUE_SELECTORS,
   RESCHEDULING_POLICIES,
 ];
 

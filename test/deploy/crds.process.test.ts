@@ -9,10 +9,9 @@ import {
   DISRUPTION_POLICIES,
   DISRUPTIONS,
   NODE_PRESSURE_POLICIES,
-  NODE_PRESSURES,
+  OUR_KINDS,
   PRIORITY_POLICIES,
   PRIORITY_QUOTAS,
-  PRIORITY_RULES,
   QUEUES,
   RESCHEDULING_POLICIES,
   type Resource,
@@ -22,19 +21,6 @@ import { startTestSandbox } from '#test/build/test-sandbox.ts';
 import { ACCEPTED } from './accepted-objects.ts';
 
 const FOLDER = fileURLToPath(new URL('../../deploy/crds/', import.meta.url));
-const KINDS = [
-  PRIORITY_POLICIES,
-  PRIORITY_QUOTAS,
-  PRIORITY_RULES,
-  NODE_PRESSURE_POLICIES,
-  NODE_PRESSURES,
-  DISRUPTIONS,
-  DISRUPTION_LIMITS,
-  DISRUPTION_POLICIES,
-  DISRUPTION_ACCOUNTS,
-  QUEUES,
-  RESCHEDULING_POLICIES,
-];
 /** In the namespace of the pods, whose viewers may read it. */
 const NAMESPACED = [DISRUPTIONS, DISRUPTION_LIMITS, DISRUPTION_ACCOUNTS].map(({ kind }) => kind);
 
@@ -88,7 +74,7 @@ describe.each(definitions.map((definition) => [definition.spec.names.kind, defin
 );
 
 test('there is one definition for each kind that Plimsoll reads', () => {
-  expect(definitions.map(({ spec }) => spec.names.kind).sort()).toEqual(KINDS.map(({ kind }) => kind).sort());
+  expect(definitions.map(({ spec }) => spec.names.kind).sort()).toEqual(OUR_KINDS.map(({ kind }) => kind).sort());
 });
 
 describe('the rules, each with its sentence', () => {

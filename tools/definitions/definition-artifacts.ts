@@ -11,6 +11,7 @@ import { PRIORITY_POLICY_DEFINITION } from './kinds/priority-policy.ts';
 import { PRIORITY_QUOTA_DEFINITION } from './kinds/priority-quota.ts';
 import { NODE_PRESSURE_POLICY_DEFINITION } from './kinds/node-pressure-policy.ts';
 import { QUEUE_DEFINITION } from './kinds/queue.ts';
+import { QUEUE_SELECTORS_DEFINITION } from './kinds/queue-selectors.ts';
 import { customResourceDefinition } from './custom-resource-definition.ts';
 
 /** The kinds of Plimsoll. */
@@ -25,6 +26,7 @@ const KINDS: readonly KindDefinition[] = [
   NODE_PRESSURE_DEFINITION,
   NODE_PRESSURE_POLICY_DEFINITION,
   QUEUE_DEFINITION,
+  QUEUE_SELECTORS_DEFINITION,
   RESCHEDULING_POLICY_DEFINITION,
 ];
 

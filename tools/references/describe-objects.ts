@@ -27,7 +27,7 @@ This page is generated from the CustomResourceDefinitions in \`deploy/crds\` (\`
 `;
 const ENVELOPE = ['apiVersion', 'kind', 'metadata'];
 /** Written by the processes, and read with `kubectl explain`. */
-const WRITTEN_BY_PLIMSOLL = ['Disruption', 'DisruptionAccount', 'NodePressure', 'PriorityRules'];
+const WRITTEN_BY_PLIMSOLL = ['Disruption', 'DisruptionAccount', 'NodePressure', 'PriorityRules', 'QueueSelectors'];
 /** A selector is one field here: Kubernetes describes what is in it. */
 const IN_SELECTOR = /[sS]elector(\[\])?\./;
 /** Has the fields of the spec itself. */

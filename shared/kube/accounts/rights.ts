@@ -117,6 +117,7 @@ export const RIGHTS = {
     may(OWN, 'nodepressures queues', 'list watch'),
     may(OWN, 'queues/status', 'patch'),
     may(OWN, 'queues', 'create patch delete'),
+    may(OWN, 'queueselectors', 'create patch'),
     MARK_GUARD,
     WRITES_EVENTS,
     ...lease('plimsoll-queues'),

@@ -8,8 +8,6 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
   ANNOTATION_ADMITTED,
   API_GROUP,
-  API_VERSION,
-  LABEL_QUEUE,
   LABEL_QUEUES,
   NAMESPACE_SYSTEM,
   QUEUE_GATE,
@@ -20,6 +18,7 @@ import {
 } from '#shared/kube/api-names.ts';
 import { celVariable, condition, type CelVariable, type MatchCondition, NOT_A_NODE } from './cel-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
+import { QUEUE_LABEL } from './queue-label.ts';
 import { QUEUE_ROOT } from './queue-root.ts';
 import { QUEUE_WARNINGS } from './queue-warnings.ts';
 import { CREATED_PODS, rule, UPDATED_POD_PARTS, WRITTEN_PODS } from './webhook-configurations.ts';
@@ -146,66 +145,9 @@ function mark(): readonly KubeObject[] {
   });
 }
 
-const LABEL_OF_POD = labelOf('object.metadata');
-/**
- * The API server evaluates the policy once per Queue, so the first condition excludes all Queues but the one that the
- * pod names.
- */
-const NAMES_THIS_QUEUE = condition('names-this-queue', `${LABEL_OF_POD} == params.metadata.name`);
-const LABEL_CHANGED = condition(
-  'label-changed',
-  `!(${IS_UPDATE}) || ${LABEL_OF_POD} != ${labelOf('oldObject.metadata')}`,
-);
-
-function labelOf(metadata: string): string {
-  return `${metadata}.?labels['${LABEL_QUEUE}'].orValue('')`;
-}
-
-const LABEL_VARIABLES: readonly CelVariable[] = [
-  celVariable('labels', 'namespaceObject.metadata.?labels.orValue({})'),
-  // A list: an optional value in a variable has no fields for kube-apiserver 1.36.3, and would admit every namespace.
-  celVariable(
-    'selectors',
-    'has(params.spec) && has(params.spec.namespaceSelector) ? [params.spec.namespaceSelector] : []',
-  ),
-  celVariable(
-    'isAdmitted',
-    'variables.selectors.exists(selector,',
-    '  selector.?matchLabels.orValue({}).all(key, key in variables.labels && variables.labels[key] == selector.matchLabels[key]) &&',
-    '  selector.?matchExpressions.orValue([]).all(each,',
-    "    each.operator == 'Exists' ? each.key in variables.labels :",
-    "    each.operator == 'DoesNotExist' ? !(each.key in variables.labels) :",
-    "    each.operator == 'In' ? each.key in variables.labels && variables.labels[each.key] in each.?values.orValue([]) :",
-    "    each.operator == 'NotIn' && !(each.key in variables.labels && variables.labels[each.key] in each.?values.orValue([]))))",
-  ),
-];
-
-const OF_EACH_QUEUE: Params = {
-  paramKind: { apiVersion: API_VERSION, kind: 'Queue' },
-  paramRef: { selector: {}, parameterNotFoundAction: 'Allow' },
-};
-
-/**
- * A pod may name a queue that admits its namespace, or the one that its namespace names. `Ignore`: if the definition of
- * Queues is missing, `Fail` would reject every pod of the namespace, and the leader does not let in pods of a wrong
- * queue anyway.
- */
+/** A pod may name a queue that admits its namespace, or the one that its namespace names. */
 function label(): readonly KubeObject[] {
-  const message = `the queue that the label ${LABEL_QUEUE} names does not admit this namespace`;
-  return validatingPolicy({
-    name: QUEUE_POLICY_NAMES.label,
-    matchConditions: [NAMES_THIS_QUEUE, LABEL_CHANGED],
-    variables: LABEL_VARIABLES,
-    validations: [
-      {
-        expression: `${labelOf('namespaceObject.metadata')} == params.metadata.name || variables.isAdmitted`,
-        messageExpression: `'queue ' + params.metadata.name + ' does not admit namespace ' + request.namespace + ': its namespaceSelector does not select it; change the label ${LABEL_QUEUE}'`,
-        message,
-      },
-    ],
-    params: OF_EACH_QUEUE,
-    failurePolicy: 'Ignore',
-  });
+  return validatingPolicy({ name: QUEUE_POLICY_NAMES.label, ...QUEUE_LABEL, failurePolicy: 'Ignore' });
 }
 
 function root(): readonly KubeObject[] {

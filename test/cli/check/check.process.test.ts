@@ -18,6 +18,7 @@ const KINDS = [
   'priorityquotas',
   'priorityrules',
   'queues',
+  'queueselectors',
   'reschedulingpolicies',
 ];
 const DEFINITIONS = KINDS.map((kind) => ({
@@ -236,7 +237,7 @@ describe('plimsoll check', () => {
       code: 0,
       lines: [
         'LEVEL     SUBJECT                          FINDING',
-        'OK        definitions                      all 11 CustomResourceDefinitions are there',
+        'OK        definitions                      all 12 CustomResourceDefinitions are there',
         'OK        MutatingWebhookConfiguration     1 entry is registered',
         'OK        ValidatingWebhookConfiguration   1 entry is registered',
         'OK        admission                        mode Webhook: the webhook reviews every new pod; the API server sets no defaults itself, because defaults.plimsoll.dev is not installed',

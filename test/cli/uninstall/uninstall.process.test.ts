@@ -62,6 +62,7 @@ describe('plimsoll uninstall --dry-run=client', () => {
         'priorityquotas',
         'priorityrules',
         'queues',
+        'queueselectors',
         'reschedulingpolicies',
       ].map((kind) => {
         const name = `${kind}.plimsoll.dev`;

@@ -64,6 +64,15 @@ describe.skipIf(why !== undefined)(`queues from a template, on the stock kube-sc
     }, PATIENCE_MS);
   }
 
+  test('a pod that names the queue of others is refused, as the leader has told the API server', TEST, async () => {
+    const named = podOf('named', {}, { labels: { 'plimsoll.dev/queue': 'batch' } });
+    await eventually(async () => {
+      const { status, body } = await scene.user()('POST', `${pods('team-a')}?dryRun=All`, named);
+      const refused = expect.stringContaining('queue batch does not admit namespace team-a') as unknown;
+      expect([status, at(body, 'message')]).toEqual([403, refused]);
+    }, PATIENCE_MS);
+  });
+
   test(
     'each namespace gets a queue with what the template says, as long as the guarantee lasts (S2-34)',
     TEST,
@@ -172,7 +181,11 @@ describe.skipIf(why !== undefined)(`queues from a template, on the stock kube-sc
     const tenant = await scene.tenant('team-a');
     for (const name of ['teams.team-c', 'teams.team-a', 'batch']) {
       const named = podOf('named', {}, { labels: { 'plimsoll.dev/queue': name } });
-      expect((await tenant('POST', pods('team-a'), named)).status).toBe(403);
+      // The API server learns of a new queue a second later; until then the leader alone refuses it.
+      await eventually(
+        async () => expect((await tenant('POST', `${pods('team-a')}?dryRun=All`, named)).status).toBe(403),
+        PATIENCE_MS,
+      );
     }
     const free = podOf('free', {}, { labels: { 'plimsoll.dev/queue': 'teams.team-a.more' } });
     expect((await tenant('POST', pods('team-a'), free)).status).toBe(201);
@@ -182,7 +195,7 @@ describe.skipIf(why !== undefined)(`queues from a template, on the stock kube-sc
     await eventually(async () => expect(await letIn('team-a')).toContain('last'), PATIENCE_MS);
     const { body } = await scene.user()('GET', QUEUES);
     const names = (at(body, 'items') as readonly object[]).map((each) => textAt(each, 'metadata.name'));
-    expect(names).toEqual(['batch', 'teams', 'teams.team-a', 'teams.team-b', 'teams.team-c']);
+    expect(names).toEqual(['batch', 'root', 'teams', 'teams.team-a', 'teams.team-b', 'teams.team-c']);
   });
 
   test('the account of the leader creates and deletes such queues and no others', TEST, async () => {

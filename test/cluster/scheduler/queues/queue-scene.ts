@@ -1,5 +1,8 @@
 import { expect } from 'vitest';
 import { at, pod } from '#test/contract/harness.ts';
+import { decodeQueue } from '#shared/api/queue.ts';
+import { encodeQueueSelectors } from '#shared/api/queue-selectors.ts';
+import { valueOf } from '#test/build/value-of.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { asUser, type AsUser } from '#test/cluster/admission/support/as-user.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
@@ -57,6 +60,17 @@ export function queueScene(own: () => OwnCluster) {
     await create(QUEUES, { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name }, spec });
   }
 
+  /** What the leader, which does not run yet, would write about the queues that there are. */
+  async function tellSelectors(): Promise<void> {
+    const { body } = await user()('GET', QUEUES);
+    const queues = (at(body, 'items') as readonly unknown[]).map((each) => valueOf(decodeQueue(each)));
+    const { status } = await user(LEADER)('POST', QUEUES.replace('queues', 'queueselectors'), {
+      ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'QueueSelectors', metadata: { name: 'plimsoll' } },
+      spec: encodeQueueSelectors(queues),
+    });
+    expect(status).toBe(201);
+  }
+
   /** A user with the role `edit` in the namespace and no other right. */
   async function tenant(namespace: string): Promise<AsUser> {
     const name = `tenant-of-${namespace}`;
@@ -73,5 +87,5 @@ export function queueScene(own: () => OwnCluster) {
   const startLeader = (...flags: readonly string[]): Promise<SchedulerProcess> =>
     startShipped(own(), 'plimsoll-queues', flags);
 
-  return { user, create, install, manage, queue, tenant, startLeader };
+  return { user, create, install, manage, queue, tellSelectors, tenant, startLeader };
 }

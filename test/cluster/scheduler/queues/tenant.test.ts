@@ -25,7 +25,8 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
     });
     await scene.queue('closed', {});
     tenant = await scene.tenant('shop');
-    // The API server learns of a Queue shortly after it is created.
+    await scene.tellSelectors();
+    // The API server learns of them shortly after they are written.
     await eventually(async () => {
       for (const name of ['theirs', 'closed']) {
         const named = podOf('probe', {}, { labels: { [GATE]: name } });

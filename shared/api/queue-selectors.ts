@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
+import { described } from './schema/crd-words.ts';
+import { encodeBySchema } from './schema/decode-kind.ts';
+import { labelSelector } from './schema/fields.ts';
+
+const QUEUE = z.object({
+  namespaceSelector: labelSelector('As in spec.namespaceSelector of the Queue. If absent, it selects no namespace.'),
+});
+
+export const QUEUE_SELECTORS_SPEC = described(
+  z.object({
+    queues: described(z.record(z.string(), QUEUE), 'The Queues, by name. One that is missing here may be named.', {
+      'x-kubernetes-map-type': 'atomic',
+    }),
+  }),
+  'What the API server reads instead of the Queues.',
+);
+
+/** The API server stores at most 1.5 MiB. What has no room is judged by the leader alone. */
+const MAX_BYTES = 1_000_000;
+
+/** The spec of the QueueSelectors; the first queues by name, as far as there is room. */
+export function encodeQueueSelectors(
+  queues: Iterable<{ readonly name: string; readonly namespaces: Pick<PreparedSelector, 'written'> }>,
+): object {
+  const byName = Array.from(queues).sort((one, other) => (one.name < other.name ? -1 : 1));
+  let left = MAX_BYTES;
+  const kept = byName.flatMap(({ name, namespaces }) => {
+    const entry = encodeBySchema(QUEUE, { namespaceSelector: namespaces.written });
+    left -= name.length + JSON.stringify(entry).length;
+    return left < 0 ? [] : [[name, entry] as const];
+  });
+  return { queues: Object.fromEntries(kept) };
+}
