@@ -26,6 +26,8 @@ const ATTEMPTS_MS = 600_000;
 /** For one pod, so that a cluster whose victims never terminate is not emptied for it. */
 export const MAX_ATTEMPTS = 3;
 const MAX_REMEMBERED = 10_000;
+/** How the API server refuses the nomination of a pod that a scheduler placed meanwhile: it needs no room any more. */
+const IS_BOUND = /already bound to a node/;
 const OPTIONS = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
 interface OpenPromise extends Omit<RoomPromise, 'isBusy'> {
@@ -134,7 +136,8 @@ export class RoomMaker {
     // Writing the same value again would change nothing, and kube-scheduler would not notice it.
     if (nominatedTo === node) await this.#writeNomination(uid, null);
     const outcome = await this.#writeNomination(uid, node);
-    faultLog(log, 'Node not set aside').answered(`${name} on ${node}`, outcome ?? { kind: 'ok' });
+    if (outcome?.kind !== 'outdated')
+      faultLog(log, 'Node not set aside').answered(`${name} on ${node}`, outcome ?? { kind: 'ok' });
     if (outcome === undefined) {
       putBounded(this.#nominated, MAX_REMEMBERED, [uid, this.#now + NOMINATE_AGAIN_MS]);
       return true;
@@ -151,7 +154,8 @@ export class RoomMaker {
     const address = { resource: PODS, namespace: pod.namespace, name: pod.name, subresource: 'status' };
     const patch = { metadata: { uid }, status: { nominatedNodeName } };
     const outcome = await patchObject(client, address, patch, { ...OPTIONS, type: 'merge', signal });
-    return outcome.kind === 'ok' ? undefined : { kind: outcome.kind, message: outcome.message };
+    if (outcome.kind === 'ok') return undefined;
+    return { kind: IS_BOUND.test(outcome.message) ? 'outdated' : outcome.kind, message: outcome.message };
   }
 }
 

@@ -76,6 +76,19 @@ test('where a node cannot be read, pods that seek room are let in', async () => 
   expect([stage.told('sent'), stage.told('letIn')]).toEqual([[], ['shop/taker']]);
 });
 
+test('a pod that a scheduler placed meanwhile needs no room: no pod goes, and nothing is wrong', async () => {
+  const message =
+    'Pod "taker" is invalid: status.nominatedNodeName: Forbidden: may not be set on pods that are already bound to a node';
+  const stage = fullStage();
+  stage.state.answer = (what) => (what.startsWith('set') ? { kind: 'invalid', message } : OK);
+  expect(await stage.round()).toEqual(['set taker node-0']);
+  const faults = () => stage.told('lines').filter((line) => textAt(line, 'msg') === 'Node not set aside');
+  expect(faults()).toEqual([]);
+  stage.state.answer = () => ({ kind: 'invalid', message: 'no' });
+  await stage.round(10_000);
+  expect(faults()).toMatchObject([{ fault: 'invalid' }]);
+});
+
 test.each(['Evict', 'Await'])('a pod for which three times no node can be set aside is let in: %s', async (step) => {
   const stage = step === 'Evict' ? fullStage() : fullStage(GATED, { deletionAt: 3_610 });
   stage.state.answer = () => ({ kind: 'forbidden', message: '' });

@@ -9,8 +9,9 @@ interface Entry {
 }
 
 const OURS = /^system:serviceaccount:plimsoll-(?:system|node):plimsoll-/;
-/** What a JSON patch that tests the version is answered with after a lost race. */
-const LOST_RACE = 'the server rejected our request due to an error in our request';
+/** After a lost race: to a JSON patch that tests the version, and to the nomination of a pod that was just bound. */
+const LOST_RACE =
+  /^the server rejected our request due to an error in our request$|: may not be set on pods that are already bound to a node$/;
 /** What a rewritten object, a lost race, an object that is not there yet and a limit are answered with. */
 const IN_ORDER = new Set([200, 201, 202, 404, 409, 429]);
 
@@ -26,7 +27,7 @@ export function refusalsOf(auditLog: string, isStarting: (at: number) => boolean
     ({ user, responseStatus: status, requestReceivedTimestamp = '' }) =>
       OURS.test(user.username) &&
       !IN_ORDER.has(status?.code ?? 200) &&
-      status?.message !== LOST_RACE &&
+      !LOST_RACE.test(status?.message ?? '') &&
       !isStarting(Date.parse(requestReceivedTimestamp)),
   );
   return [...new Set(refused.map(textOf))].sort();
