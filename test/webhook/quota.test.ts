@@ -87,6 +87,22 @@ describe('the quota entry', () => {
     ]);
   });
 
+  test('takes no room for creations of names that pods have, however often they are asked for', async () => {
+    const names = ['web-0', 'web-1'];
+    await start((api) => {
+      api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' }));
+      for (const name of names) api.put(PODS, pod(HIGH, { uid: `of-${name}`, name }) as StoredObject);
+    });
+    for (const [turn, name] of [...names, ...names, ...names].entries()) {
+      const again = pod(HIGH, { uid: `uid-${turn}`, name, namespace: 'team-a' });
+      const answer = await entry.webhook.post('/validate/quota', createPodReview(again, { namespace: 'team-a' }));
+      expect(readAnswer(answer.body)).toMatchObject({ allowed: true });
+    }
+    expect(status('q').used).toEqual({ pods: '2' });
+    for (const other of ['a', 'b', 'c']) expect(await ask(other, 'team-b')).toMatchObject({ allowed: true });
+    expect(await ask('d', 'team-b')).toMatchObject({ allowed: false, code: 403 });
+  });
+
   test('counts the existing pods before it is ready', async () => {
     await start((api) => {
       api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' }));
