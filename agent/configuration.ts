@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ALL_ADDRESSES } from '#shared/http/addresses.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
 
 const MILLISECONDS_PER_DAY = 86_400_000;
@@ -82,7 +83,7 @@ export const agentConfiguration = z.strictObject({
     .prefault({}),
   health: z
     .strictObject({
-      host: z.string().default('0.0.0.0').describe('Listen address for health checks and metrics'),
+      host: z.string().default(ALL_ADDRESSES).describe('Listen address for health checks and metrics'),
       port: z.number().int().min(0).max(65_535).default(8080).describe('Listen port for health checks and metrics'),
     })
     .prefault({}),

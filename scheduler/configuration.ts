@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ALL_ADDRESSES } from '#shared/http/addresses.ts';
 import type { Renamed } from '#shared/runtime/settings.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
 import { disruptionsSchema } from './disruptions/record-disruptions.ts';
@@ -20,9 +21,9 @@ export const schedulerSchema = z.strictObject({
     .min(1)
     .optional()
     .describe('Kubeconfig file; without it the mounted service account or PLIMSOLL_SERVER is used'),
-  host: z.string().min(1).default('0.0.0.0').describe('Address that the extender listens on'),
+  host: z.string().min(1).default(ALL_ADDRESSES).describe('Address that the extender listens on'),
   port: port.default(10_260).describe('Port of the extender; 0 takes a free one'),
-  healthHost: z.string().min(1).default('0.0.0.0').describe('Address of health and metrics'),
+  healthHost: z.string().min(1).default(ALL_ADDRESSES).describe('Address of health and metrics'),
   healthPort: port.default(8_080).describe('Port of health and metrics (plain); 0 takes a free one'),
   logLevel: z
     .enum(LOG_LEVELS)
@@ -54,7 +55,7 @@ export const schedulerSchema = z.strictObject({
     }),
   dashboard: z
     .strictObject({
-      host: z.string().min(1).default('0.0.0.0').describe('Address to serve the dashboard on'),
+      host: z.string().min(1).default(ALL_ADDRESSES).describe('Address to serve the dashboard on'),
       port: port.optional().describe('Port of the dashboard, usually 8081; without it there is no dashboard'),
       clusterName: z
         .string()

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ALL_ADDRESSES } from '#shared/http/addresses.ts';
 import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { SHORTEST_TIMEOUT_SECONDS } from '#shared/kube/admission/webhook-configurations.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
@@ -14,9 +15,9 @@ export const webhookSchema = z.strictObject({
     .min(1)
     .optional()
     .describe('Kubeconfig file; if unset, the mounted service account or PLIMSOLL_SERVER is used'),
-  host: z.string().min(1).default('0.0.0.0').describe('Listen address for admission requests'),
+  host: z.string().min(1).default(ALL_ADDRESSES).describe('Listen address for admission requests'),
   port: port.default(10_250).describe('Port for admission requests (TLS); 0 chooses a free one'),
-  healthHost: z.string().min(1).default('0.0.0.0').describe('Listen address for health checks and metrics'),
+  healthHost: z.string().min(1).default(ALL_ADDRESSES).describe('Listen address for health checks and metrics'),
   healthPort: port.default(8_080).describe('Port for health checks and metrics (no TLS); 0 chooses a free one'),
   logLevel: z
     .enum(LOG_LEVELS)
@@ -130,7 +131,7 @@ export const webhookSchema = z.strictObject({
         .describe('DNS names in the self-signed certificate'),
       ipAddresses: z
         .array(z.string().min(1))
-        .default(['127.0.0.1'])
+        .default(['127.0.0.1', '::1'])
         .describe('IP addresses in the self-signed certificate'),
       overlapSeconds: z
         .number()

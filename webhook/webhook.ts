@@ -106,7 +106,7 @@ async function openServing(parts: WebhookParts) {
   });
   const trust = createTrustCheck({
     ...parts,
-    host: ownAddress(configuration.host),
+    host: server.ownAddress,
     port: server.port,
     isRegistered: configuration.registration.mode !== 'None',
   });
@@ -116,10 +116,4 @@ async function openServing(parts: WebhookParts) {
   });
   const followed = [limitCaches.limits, limitCaches.policies, ...(isAvoiding ? [avoidLists] : [])];
   return { server, rotator, registration, trust, nevertheless, followed };
-}
-
-/** The address to reach this process: not every platform can connect to a wildcard address. */
-function ownAddress(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  return host === '::' ? '::1' : host;
 }

@@ -1,7 +1,9 @@
 import type { Server as NodeServer } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { isIPv6, type AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { nodeHttp } from '#shared/runtime/read-bytes.ts';
+import { ALL_ADDRESSES, ownAddress } from './addresses.ts';
 import { answerWith, endHandshake, type Handler, limitConnections, refuseBrokenRequests } from './connections.ts';
 
 export interface TlsOptions {
@@ -33,6 +35,8 @@ export interface ServeOptions {
 export interface Server {
   readonly port: number;
   readonly url: string;
+  /** The address to reach this process by: not every platform can connect to a wildcard address. */
+  readonly ownAddress: string;
   /** New connections get the new certificate; open ones keep theirs. Throws on a plain server. */
   setCertificate(tls: TlsOptions): void;
   /**
@@ -61,11 +65,12 @@ export async function serve(options: ServeOptions): Promise<Server> {
   const keeping = { isKept: true };
   answerWith(server, options.handler, keeping);
   refuseBrokenRequests(server, server.keepAliveTimeout);
-  await listen(server, host, options.port);
-  const { port } = server.address() as AddressInfo;
+  await listenAnywhere(server, host, options.port);
+  const { port, address } = server.address() as AddressInfo;
   return {
     port,
-    url: `${tls === undefined ? 'http' : 'https'}://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${isIPv6(address) ? `[${address}]` : address}:${port}`,
+    ownAddress: ownAddress(address, networkInterfaces()),
     setCertificate: (next) => replaceCertificate(server, next),
     stopKeepingAlive: () => {
       keeping.isKept = false;
@@ -98,6 +103,22 @@ function secure({ certPem, keyPem, clientCaPem }: TlsOptions) {
 function replaceCertificate(server: NodeServer | TlsServer, tls: TlsOptions): void {
   if (!('setSecureContext' in server)) throw new Error('cannot set a certificate: this server speaks plain HTTP');
   server.setSecureContext(secure(tls));
+}
+
+const WITHOUT_IPV6: readonly unknown[] = ['EAFNOSUPPORT', 'EADDRNOTAVAIL'];
+
+async function listenAnywhere(server: NodeServer, host: string, port: number): Promise<void> {
+  try {
+    await listen(server, host, port);
+  } catch (error) {
+    const isWithoutIpv6 = error instanceof Error && WITHOUT_IPV6.includes(fieldOfCause(error));
+    if (host !== ALL_ADDRESSES || !isWithoutIpv6) throw error;
+    await listen(server, '0.0.0.0', port);
+  }
+}
+
+function fieldOfCause({ cause }: Error): unknown {
+  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
 }
 
 function listen(server: NodeServer, host: string, port: number): Promise<void> {

@@ -114,6 +114,10 @@ export function reclaimScene(own: () => OwnCluster, reclaim: object = { mode: 'E
   async function fillUp(queues: Readonly<Record<string, object>>, running: readonly QueuePodPlan[]): Promise<void> {
     for (const [name, spec] of Object.entries(queues)) {
       const preemption = { delay: '1s', ...(at(spec, 'preemption') as object | undefined) };
+      if (name === 'root') {
+        expect((await scene.user()('PATCH', `${QUEUES}/root`, { spec })).status).toBe(200);
+        continue;
+      }
       await scene.queue(name, { namespaceSelector: { matchLabels: { team: TEAM } }, ...spec, preemption });
     }
     let startedAt = systemClock.now() - 3_600_000;
