@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { SIGNALS } from '#shared/decide/simulation/pod-usage.ts';
+import { ACTING_SIGNALS } from '#shared/domain/pressure/signal.ts';
 import { addClusterOptions } from './cluster/cluster-options.ts';
 import { outputOption } from './output/output-option.ts';
 import { type ProcessIo, rootName } from './process-io.ts';
@@ -165,7 +165,7 @@ function pressureCommand(io: ProcessIo): Command {
     .requiredOption('--node <name>', 'the node: NAME or node/NAME')
     .requiredOption('--available <amount>', 'how much is left, such as 200Mi')
     .addOption(
-      new Option('--signal <signal>', 'the resource that is short').choices(SIGNALS).default('memory.available'),
+      new Option('--signal <signal>', 'the resource that is short').choices(ACTING_SIGNALS).default('memory.available'),
     )
     .option('--usage <file>', 'what pods use, - for standard input')
     .addOption(outputOption());

@@ -6,6 +6,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Admit } from './access/admit.ts';
 import type { Viewer } from './access/viewer.ts';
 import { createLiveStream } from './live-stream.ts';
+import { podRoutes } from './pods/pod-routes.ts';
 import type { DashboardSources } from './sources.ts';
 import { wholeView } from './viewer-update.ts';
 import { whatIfRoutes } from './what-if/what-if-routes.ts';
@@ -35,7 +36,7 @@ const HEADERS = {
 /**
  * The dashboard. It is read-only: no route writes. `/` is the page (401 if it has to ask for a token; the page itself
  * contains no data), `/api/view` returns everything as JSON, `/api/live` streams updates, with `?node=NAME` the details
- * of one node, and `/api/what-if` simulates what a node would do.
+ *  of one node, `/api/pods` explains and finds pods, and `/api/what-if` simulates what a node would do.
  */
 export function dashboardApp({ sources, admit, clock, log, signal, clusterName }: DashboardOptions): Express {
   const app = express();
@@ -62,6 +63,7 @@ export function dashboardApp({ sources, admit, clock, log, signal, clusterName }
   });
   const viewer = (request: Request, response: Response): Promise<Viewer> => viewerOf(admit, request, response);
   app.use('/api/what-if', whatIfRoutes({ sources, viewerOf: viewer, clock, signal }));
+  app.use('/api/pods', podRoutes({ sources, viewerOf: viewer, clock, signal }));
   app.use(express.static(PAGE, { index: false }));
   app.use(problemHandler(log));
   return app;

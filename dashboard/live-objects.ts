@@ -20,6 +20,9 @@ import {
   type Resource,
   RESOURCE_QUOTAS,
 } from '#shared/kube/resource.ts';
+import { createOverview } from './pods/overview.ts';
+import { podNames } from './pods/pod-names.ts';
+import { readPod } from './pods/read-pod.ts';
 import type { DashboardSources } from './sources.ts';
 import { type History, NO_HISTORY, withReading } from './views/history.ts';
 import { evictionMoments, nodeView, nodeWithoutAgent } from './views/node-view.ts';
@@ -85,6 +88,10 @@ export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
       nodePolicies: createPolicyViews(nodePolicies, names, pressures),
       readNode: (name, signal) =>
         readNode({ ...options, known: { classes, policies: nodePolicies, pressures } }, name, signal),
+      readPod: (pod, signal) => readPod(options.client, pod, signal),
+      podFigures: (node, uid) => pressures.get(node)?.status?.pods?.find((each) => each.uid === uid),
+      overview: createOverview(options.client, options.clock),
+      podNames: (text, signal) => podNames(options.client, text, signal),
       onChange: (listener) => {
         const stops = reflectors.map((reflector) => reflector.onChange(listener));
         return () => stops.forEach((stop) => stop());

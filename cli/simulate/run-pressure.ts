@@ -1,9 +1,9 @@
-import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { type ActingSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { type Quantity, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { decodeObject, readAmounts, readObject } from '#shared/kube/decode/wire-object.ts';
 import { NODES } from '#shared/kube/resource.ts';
-import type { NamedUsage, SimulatedSignal } from '#shared/decide/simulation/pod-usage.ts';
+import type { NamedUsage } from '#shared/decide/simulation/pod-usage.ts';
 import { answerPressure } from '#shared/decide/simulation/pressure-model.ts';
 import { pressureView } from '#shared/decide/simulation/pressure-view.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
@@ -22,7 +22,7 @@ import { printPressure } from './print-answers.ts';
 export interface PressureOptions extends ClusterOptions {
   readonly node: string;
   readonly available: string;
-  readonly signal: SimulatedSignal;
+  readonly signal: ActingSignal;
   readonly usage?: string;
   readonly output: OutputFormat;
 }

@@ -16,12 +16,14 @@ export interface Figures {
   readonly values: readonly (number | null)[];
   readonly lineRatio: number | undefined;
   readonly marks: readonly number[];
+  /** The ends of the time axis, the same for all charts of a page; older readings are left out. */
   readonly from: number;
+  readonly until: number;
   readonly now: number;
 }
 
-const NO_FIGURES: Figures = { times: [], values: [], lineRatio: undefined, marks: [], from: 0, now: 0 };
-const SHOWN = ['times', 'values', 'lineRatio', 'from'] as const;
+const NO_FIGURES: Figures = { times: [], values: [], lineRatio: undefined, marks: [], from: 0, until: 0, now: 0 };
+const SHOWN = ['times', 'values', 'lineRatio', 'from', 'until'] as const;
 
 export interface Chart {
   readonly mount: (element: Element | undefined) => void;
@@ -76,20 +78,35 @@ function options(box: HTMLElement, figures: () => Figures, onCursor: (text: stri
     height: HEIGHT,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false } },
-    scales: { x: { range: (_plot, least, most) => [least, Math.max(most, least + 1)] }, y: { range: [0, 1] } },
+    scales: { x: { range: () => timeRange(figures()) }, y: { range: [0, 1] } },
     axes: [
       { ...axis, size: 34, space: 90, values: ({ scales }, splits) => splits.map(axisTime(scales['x'])) },
       { ...axis, size: 52, values: (_plot, splits) => splits.map(percent), splits: () => [0, 0.25, 0.5, 0.75, 1] },
     ],
     series: [
       {},
-      { stroke: () => colour('--water'), fill: () => colour('--water-light'), width: 2, points: { show: false } },
+      {
+        stroke: () => colour('--water'),
+        fill: () => colour('--water-light'),
+        width: 2,
+        points: { show: false },
+        ...STEPS,
+      },
     ],
     hooks: {
       draw: [(plot) => drawLines(plot, figures(), colour)],
       setCursor: [({ cursor: { idx }, data }) => onCursor(cursorText(idx, data))],
     },
   };
+}
+
+/** A reading holds until the next one: a line between two would show a slope that nothing measured. */
+const STEPS: Pick<Plot.Series, 'paths'> =
+  Plot.paths.stepped === undefined ? {} : { paths: Plot.paths.stepped({ align: 1 }) };
+
+/** In seconds. */
+function timeRange({ from, until }: Figures): [number, number] {
+  return [from / 1000, Math.max(until, from + 1000) / 1000];
 }
 
 const DAY_S = 86_400;
@@ -138,6 +155,7 @@ function drawLines(plot: Plot, { lineRatio, marks }: Figures, colour: (name: str
     ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
     const y = plot.valToPos(lineRatio, 'y', true);
     stroke(ctx, [bbox.left, y], [bbox.left + bbox.width, y]);
+    drawLabel(plot, `threshold ${percent(lineRatio)}`, y, colour);
   }
   ctx.setLineDash([]);
   ctx.strokeStyle = colour('--hard');
@@ -146,6 +164,22 @@ function drawLines(plot: Plot, { lineRatio, marks }: Figures, colour: (name: str
     if (x >= bbox.left && x <= bbox.left + bbox.width) stroke(ctx, [x, bbox.top], [x, bbox.top + bbox.height]);
   }
   ctx.restore();
+}
+
+/** At the right end of a line: above it, or below it near the top. */
+function drawLabel({ ctx, bbox }: Plot, text: string, y: number, colour: (name: string) => string): void {
+  const size = 11 * devicePixelRatio;
+  const isNearTop = y - bbox.top < 1.6 * size;
+  ctx.font = `${size}px system-ui, sans-serif`;
+  ctx.fillStyle = colour('--text');
+  ctx.strokeStyle = colour('--panel');
+  ctx.setLineDash([]);
+  ctx.textAlign = 'right';
+  ctx.textBaseline = isNearTop ? 'top' : 'bottom';
+  const [x, line] = [bbox.left + bbox.width - size / 2, y + (isNearTop ? size : -size) / 3];
+  // A halo, so that the curve does not cross the letters.
+  ctx.strokeText(text, x, line);
+  ctx.fillText(text, x, line);
 }
 
 type Point = readonly [x: number, y: number];

@@ -29,6 +29,8 @@ export type Received = Update & { readonly cluster?: string };
 /** One page while it is open. */
 export interface Page {
   readonly title: string;
+  /** Whether it draws its own `h1`. */
+  readonly hasHeading?: boolean;
   /** The node whose details the server sends. */
   readonly node?: string;
   readonly render: (context: Context) => Shown;
@@ -40,7 +42,7 @@ export interface Page {
 
 /** `redraw` draws soon again. */
 export interface PageOptions {
-  /** The part of the address after the page. */
+  /** The part of the address after the page; a pod has `namespace/name`. */
   readonly name: string;
   readonly redraw: () => void;
 }

@@ -1,17 +1,25 @@
 /** Words and numbers in readable form. */
 
-import type { NodeState, TimelineKind } from '#dashboard/views/view.ts';
+import type { NodeState, NodeSummary, TimelineKind } from '#dashboard/views/view.ts';
 
 interface StateWords {
   readonly label: string;
   readonly mark: string;
 }
 
+/** The state of a node, or that only a condition reports a problem. */
+export type ShownState = NodeState | 'Trouble';
+
+export function shownState({ state, troubles }: Pick<NodeSummary, 'state' | 'troubles'>): ShownState {
+  return state === 'Far' && troubles.length > 0 ? 'Trouble' : state;
+}
+
 /** The label, and a mark that does not depend on colour, in the order of the tiles. */
-export const STATES: Readonly<Record<NodeState, StateWords>> = {
+export const STATES: Readonly<Record<ShownState, StateWords>> = {
   Hard: { label: 'Hard threshold met', mark: '■' },
   Soft: { label: 'Soft threshold met', mark: '▲' },
   Near: { label: 'Near a threshold', mark: '◆' },
+  Trouble: { label: 'Needs attention', mark: '!' },
   Unknown: { label: 'Unknown', mark: '?' },
   NoAgent: { label: 'No agent', mark: '○' },
   Far: { label: 'Fine', mark: '●' },
@@ -28,6 +36,7 @@ export const KINDS: Readonly<Record<TimelineKind, string>> = {
   deletion: 'Deletion',
   'node-lost': 'Node lost',
   removal: 'Removal',
+  refusal: 'Refusal',
   pressure: 'Pressure',
   problem: 'Problem',
 };

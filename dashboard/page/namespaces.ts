@@ -1,56 +1,86 @@
-/** One namespace: its pods that may be evicted next, its removed pods, and its share of quotas. */
+/** All namespaces, and one: its pods that wait or may be evicted next, what happened to it, and its share of quotas. */
 import { html, nothing } from 'lit-html';
+import type { Overview } from '#dashboard/pods/overview.ts';
 import { namespaceOf } from '#dashboard/views/redact.ts';
+import { isRemoval } from '#dashboard/views/view.ts';
 import type { Context, Page, PageOptions, Shown } from './context.ts';
-import { badge, type Column, empty, nodeLink, panel, podLink, type Row, stateText, table } from './parts.ts';
+import { badge, type Cell, type Column, empty, nodeLink, panel, podLink, type Row, stateText, table } from './parts.ts';
+import { pendingPanel } from './pending-pods.ts';
+import { isProblem, polled } from './polled.ts';
 import { quotaTable } from './priorities.ts';
+import type { Problem } from './stream.ts';
 import { entryList } from './timeline.ts';
 
-export function namespacesPage(): Page {
-  return { title: 'Namespaces', render: listView };
+type Pending = Overview | Problem | undefined;
+
+export function namespacesPage({ redraw }: PageOptions): Page {
+  return withOverview('Namespaces', redraw, listView);
 }
 
-export function namespacePage({ name }: PageOptions): Page {
-  return { title: `Namespace ${name}`, render: (context) => namespaceView(name, context) };
+export function namespacePage({ name, redraw }: PageOptions): Page {
+  return withOverview(`Namespace ${name}`, redraw, (context, overview) => namespaceView(name, context, overview));
 }
 
-interface Counts {
-  pods: number;
-  entries: number;
-  quotas: number;
+function withOverview(title: string, redraw: () => void, view: (context: Context, overview: Pending) => Shown): Page {
+  const overview = polled<Overview>('/api/pods/overview', redraw);
+  return { title, render: (context) => view(context, overview.value()), close: overview.stop };
 }
 
-function listView({ nodes, timeline, quotas }: Context): Shown {
-  const counts = new Map<string, Counts>();
-  const add = (namespace: string, what: keyof Counts): void => {
-    if (namespace === '') return;
-    const count = counts.get(namespace) ?? { pods: 0, entries: 0, quotas: 0 };
-    count[what] += 1;
-    counts.set(namespace, count);
-  };
-  for (const { pods } of nodes.values()) for (const pod of pods) add(namespaceOf(pod), 'pods');
-  for (const { namespace } of timeline) add(namespace, 'entries');
-  for (const { namespace, shares } of quotas)
-    for (const each of [namespace, ...shares.map((share) => share.namespace)]) add(each, 'quotas');
-  const columns: readonly Column[] = [
-    ['', 'Namespace'],
-    ['number', 'Pods in line for eviction or evicted'],
-    ['number', 'Timeline entries'],
-    ['number', 'Quotas used'],
+const COLUMNS: readonly Column[] = [
+  ['', 'Namespace'],
+  ['number', 'Waiting pods'],
+  ['number', 'Refusals'],
+  ['number', 'Removed pods'],
+  ['number', 'Pods in line for eviction'],
+  ['number', 'Quotas used'],
+];
+const NOTHING = { waiting: 0, refused: 0, removed: 0, inLine: 0, quotas: 0 };
+type Counts = typeof NOTHING;
+
+function listView(context: Context, overview: Pending): Shown {
+  const read = overview === undefined || isProblem(overview) ? undefined : overview;
+  const rows = [...countsOf(context, read)].sort(([a], [b]) => (a < b ? -1 : 1)).map(countRow);
+  const body = rows.length === 0 ? empty('No namespace was read yet.') : table('Namespaces by name', COLUMNS, rows);
+  const problem = overview !== undefined && isProblem(overview) ? [overview.message] : (read?.notes ?? []);
+  const notes = problem.length === 0 ? nothing : html`<p class="quiet small">${problem.join('; ')}</p>`;
+  return html`<div class="stack">${panel('Namespaces', body, notes)}</div>`;
+}
+
+function countRow([name, { waiting, refused, removed, inLine: inLineNow, quotas }]: readonly [string, Counts]): Row {
+  return [
+    ['', html`<a class="pod" href=${`#/namespaces/${encodeURIComponent(name)}`}>${name}</a>`],
+    ...[waiting, refused, removed, inLineNow, quotas].map((count): Cell => ['number', count]),
   ];
-  const rows = [...counts]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { pods, entries, quotas: used }]): Row => [
-      ['', html`<a class="pod" href=${`#/namespaces/${encodeURIComponent(name)}`}>${name}</a>`],
-      ['number', pods],
-      ['number', entries],
-      ['number', used],
-    ]);
-  const body = rows.length === 0 ? empty('No namespace is concerned.') : table('Namespaces by name', columns, rows);
-  return html`<div class="stack">${panel('Namespaces', body)}</div>`;
 }
 
-function namespaceView(name: string, { nodes, timeline, quotas, preemptions, now }: Context): Shown {
+/** All namespaces that are known, also those without a pod in any decision. */
+function countsOf(context: Context, overview: Overview | undefined): ReadonlyMap<string, Counts> {
+  const counts = new Map((overview?.namespaces ?? []).map((name) => [name, { ...NOTHING }]));
+  for (const [namespace, what] of mentions(context, overview?.pending ?? [])) {
+    const count = counts.get(namespace) ?? { ...NOTHING };
+    count[what] += 1;
+    if (namespace !== '') counts.set(namespace, count);
+  }
+  return counts;
+}
+
+function mentions({ nodes, timeline, quotas }: Context, pending: Overview['pending']): readonly Mention[] {
+  const inLine = [...nodes.values()].flatMap(({ pods }) => pods);
+  const charged = quotas.flatMap(({ namespace, shares }) => [namespace, ...shares.map((share) => share.namespace)]);
+  return [
+    ...pending.map(({ pod }): Mention => [namespaceOf(pod), 'waiting']),
+    ...inLine.map((pod): Mention => [namespaceOf(pod), 'inLine']),
+    ...timeline.flatMap((entry): readonly Mention[] => {
+      if (entry.kind === 'refusal') return [[entry.namespace, 'refused']];
+      return isRemoval(entry.kind) && !entry.isDryRun ? [[entry.namespace, 'removed']] : [];
+    }),
+    ...charged.map((namespace): Mention => [namespace, 'quotas']),
+  ];
+}
+
+type Mention = readonly [namespace: string, what: keyof Counts];
+
+function namespaceView(name: string, { nodes, timeline, quotas, preemptions, now }: Context, overview: Pending): Shown {
   const happened = timeline.filter(({ namespace }) => namespace === name);
   const gave = preemptions.filter(({ victim }) => victim.startsWith(`${name}/`)).length;
   const took = preemptions.filter(({ madeRoomFor }) => madeRoomFor.startsWith(`${name}/`)).length;
@@ -60,7 +90,8 @@ function namespaceView(name: string, { nodes, timeline, quotas, preemptions, now
       <p class="title" aria-hidden="true">${name}</p>
       <div class="badges">${badge(`${gave} preempted`)} ${badge(`${took} preemptions for its pods`)}</div>
     </section>
-    ${inLine(name, nodes)} ${quotaPanel(name, quotas)} ${panel('What happened', entryList(happened, now))}
+    ${pendingPanel(overview, ({ pod }) => namespaceOf(pod) === name, now)} ${inLine(name, nodes)}
+    ${quotaPanel(name, quotas)} ${panel('What happened', entryList(happened, now))}
   </div>`;
 }
 

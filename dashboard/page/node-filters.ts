@@ -1,19 +1,29 @@
 /** Which nodes are shown, and in which order. The address holds all of it. */
 
 import type { NodeSummary } from '#dashboard/views/view.ts';
+import { shownState, STATES } from './format.ts';
 
 type Compare = (a: NodeSummary, b: NodeSummary) => number;
 
 const COMPARE = {
   name: (a, b) => (a.name < b.name ? -1 : 1),
-  state: (a, b) => headroom(a) - headroom(b),
+  state: (a, b) => rank(a) - rank(b) || headroom(a) - headroom(b),
   memory: (a, b) => (b.usedRatio ?? -1) - (a.usedRatio ?? -1),
-  headroom: (a, b) => enforcing(a) - enforcing(b) || headroom(a) - headroom(b),
+  headroom: (a, b) => urgency(a) - urgency(b) || enforcing(a) - enforcing(b) || headroom(a) - headroom(b),
   next: (a, b) => text(a.next).localeCompare(text(b.next)),
   seen: (a, b) => (a.observedAt ?? 0) - (b.observedAt ?? 0),
 } satisfies Readonly<Record<string, Compare>>;
 
 export type SortColumn = keyof typeof COMPARE;
+
+/** What meets a threshold comes first, in every mode. */
+function urgency({ state }: NodeSummary): number {
+  return state === 'Hard' ? 0 : state === 'Soft' ? 1 : 2;
+}
+
+function rank(node: NodeSummary): number {
+  return Object.keys(STATES).indexOf(shownState(node));
+}
 
 /** Nodes in Enforce mode come before nodes in DryRun mode. */
 function enforcing({ mode }: NodeSummary): number {
@@ -58,7 +68,7 @@ function filterOf(params: URLSearchParams): (node: NodeSummary) => boolean {
   const [mode, policy, pod] = [wanted(params, 'mode'), wanted(params, 'policy'), wanted(params, 'pod')];
   const [namespace, words] = [wanted(params, 'namespace'), wanted(params, 'text')];
   const filters: readonly [isOn: boolean, keeps: (node: NodeSummary) => boolean][] = [
-    [states.length > 0, (node) => states.includes(node.state)],
+    [states.length > 0, (node) => states.includes(shownState(node))],
     [mode !== '', (node) => node.mode.toLowerCase() === mode],
     [policy !== '', (node) => node.policy.toLowerCase() === policy],
     [params.get('evicting') === 'true', (node) => node.evicting > 0],
@@ -74,6 +84,7 @@ function wanted(params: URLSearchParams, name: string): string {
   return (params.get(name) ?? '').trim().toLowerCase();
 }
 
-function searched({ name, state, mode, next, signals, troubles }: NodeSummary): string {
-  return [name, state, mode, next ?? '', ...signals, ...troubles].join(' ').toLowerCase();
+function searched(node: NodeSummary): string {
+  const { name, mode, next, signals, troubles } = node;
+  return [name, shownState(node), mode, next ?? '', ...signals, ...troubles].join(' ').toLowerCase();
 }

@@ -1,10 +1,12 @@
 /** One node: signals against their thresholds over time, the pods that would be evicted and why, and its timeline. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { ref } from 'lit-html/directives/ref.js';
-import type { EvictionView, NodeState, NodeView, SignalView, TimelineKind } from '#dashboard/views/view.ts';
+import { inOneUnit } from '#dashboard/views/one-unit.ts';
+import { isRemoval } from '#dashboard/views/view.ts';
+import type { EvictionView, NodeState, NodeView, SignalView } from '#dashboard/views/view.ts';
 import { type Chart, chartLabel, createChart, type Figures } from './chart.ts';
 import type { Context, Page, PageOptions, Shown } from './context.ts';
-import { age, percent, STATES } from './format.ts';
+import { age, percent, shownState, STATES } from './format.ts';
 import { createReadings, type Readings } from './readings.ts';
 import {
   badge,
@@ -22,6 +24,7 @@ import {
   table,
   troubleList,
 } from './parts.ts';
+import { NEXT, nextRows } from './pod.ts';
 import { entryList } from './timeline.ts';
 
 const SPANS: readonly Option[] = [
@@ -31,20 +34,6 @@ const SPANS: readonly Option[] = [
   ['1h', 'The last hour'],
 ];
 const SPAN_MS: Readonly<Record<string, number>> = { '7d': 604_800_000, '1d': 86_400_000, '1h': 3_600_000 };
-/** The removals marked in charts. */
-const REMOVALS: readonly TimelineKind[] = [
-  'eviction',
-  'preemption',
-  'oom',
-  'rescheduling',
-  'reclaim',
-  'drain',
-  'taint',
-  'deletion',
-  'node-lost',
-  'removal',
-];
-
 export function nodePage({ name, redraw }: PageOptions): Page {
   const readings = createReadings();
   const charts = new Map<string, Chart>();
@@ -86,14 +75,15 @@ function figuresOf(
   readings: Readings,
   { now, params, nodeTimeline }: Context,
 ): ReadonlyMap<string, Figures> {
-  const from = now - (SPAN_MS[params.get('span') ?? ''] ?? Infinity);
-  const gone = nodeTimeline.filter(({ kind, isDryRun }) => REMOVALS.includes(kind) && !isDryRun).map(({ at }) => at);
+  const times = readings.times();
+  const from = Math.max(now - (SPAN_MS[params.get('span') ?? ''] ?? Infinity), times[0] ?? 0);
+  const until = times.at(-1) ?? now;
+  const gone = nodeTimeline.filter(({ kind, isDryRun }) => isRemoval(kind) && !isDryRun).map(({ at }) => at);
   const watched = node.readings.filter(({ name, threshold }) => threshold !== undefined && readings.has(name));
   return new Map(
     watched.map(({ name, lineRatio }) => {
-      const times = readings.times();
-      const marks = gone.filter((at) => at >= Math.max(from, times[0] ?? 0));
-      return [name, { times, values: readings.values(name), lineRatio, marks, from, now }];
+      const marks = gone.filter((at) => at >= from);
+      return [name, { times, values: readings.values(name), lineRatio, marks, from, until, now }];
     }),
   );
 }
@@ -153,7 +143,7 @@ function headline(node: NodeView, now: number): Shown {
   return html`<section class=${node.state === 'Unknown' ? 'headline stale' : 'headline'}>
     <h1>${node.name}</h1>
     <div class="badges">
-      <span class="badge state-${node.state}">${stateText(node.state)}</span>
+      <span class="badge state-${shownState(node)}">${stateText(shownState(node))}</span>
       ${node.mode === '' ? nothing : badge(modeText(node.mode))}
     </div>
     <p><a href=${`#/what-if?node=${encodeURIComponent(node.name)}`}>What if …</a></p>
@@ -177,9 +167,19 @@ function signals(node: NodeView, context: NodeContext): Shown {
       ${choice('Time', params.get('span') ?? '', SPANS, (span) => setParams({ span }))}
       <output class="small cursor">${cursor}</output>
     </div>`,
+    legend(),
     grid(true),
     grid(false),
   );
+}
+
+/** What the charts show; a screen reader gets it from the label of each. */
+function legend(): Shown {
+  return html`<ul class="legend small" aria-hidden="true">
+    <li><span class="swatch swatch-used"></span>used share</li>
+    <li><span class="swatch swatch-threshold"></span>threshold</li>
+    <li><span class="swatch swatch-removal"></span>removal of a pod</li>
+  </ul>`;
 }
 
 function signalBlock(signal: SignalView, { figures, chartOf }: NodeContext): TemplateResult {
@@ -208,7 +208,10 @@ function figure(
   return bar(usedRatio, lineRatio, `${name}: ${percent(usedRatio)} used now${line}`);
 }
 
-function amounts({ available, capacity, threshold, usedRatio, reclaimable }: SignalView): string {
+function amounts(signal: SignalView): string {
+  const { usedRatio } = signal;
+  const written = inOneUnit([signal.available, signal.capacity, signal.threshold, signal.reclaimable]);
+  const [available = '', capacity = '', threshold, reclaimable] = written;
   const used = usedRatio === undefined ? '' : `${percent(usedRatio)} used · `;
   const line = threshold === undefined ? 'no threshold' : `threshold ${threshold}`;
   const more = reclaimable === undefined ? '' : ` · ${reclaimable} can be reclaimed`;
@@ -218,23 +221,7 @@ function amounts({ available, capacity, threshold, usedRatio, reclaimable }: Sig
 function candidates({ candidates: next }: NodeView): Shown {
   const title = 'Next to be evicted';
   if (next.length === 0) return panel(title, empty('No pod of this node may be evicted.'));
-  const columns: readonly Column[] = [
-    ['number', '#'],
-    ['', 'Pod'],
-    ['number', 'Priority'],
-    ['number', 'Usage'],
-    ['number', 'Request'],
-    ['', 'Reason'],
-  ];
-  const rows = next.map((pod): Row => [
-    ['number', pod.rank],
-    ['', podLink(pod.pod)],
-    ['number', pod.priority],
-    ['number', pod.usage],
-    ['number', pod.request],
-    ['reason', pod.why || undefined],
-  ]);
-  return panel(title, table('Pods in the order in which they would be evicted', columns, rows));
+  return panel(title, table('Pods in the order in which they would be evicted', NEXT, nextRows(next)));
 }
 
 function evictions({ evictions: all }: NodeView, now: number): Shown {

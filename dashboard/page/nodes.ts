@@ -1,11 +1,11 @@
-/** All nodes at a glance, one row each: nodes in Enforce mode with the least headroom come first. */
+/** All nodes at a glance, one row each: those that meet a threshold come first, then those that enforce with the least headroom. */
 import { html, nothing } from 'lit-html';
 import { ref } from 'lit-html/directives/ref.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { FAMILIES } from '#shared/domain/nodes/plan-node-changes.ts';
 import type { NodeSummary } from '#dashboard/views/view.ts';
 import type { Context, Page, PageOptions, SetParams, Shown } from './context.ts';
-import { age, percent, podName, STATES } from './format.ts';
+import { age, percent, podName, shownState, STATES } from './format.ts';
 import { DEFAULT_SORT, orderOf, selectedNodes, type SortColumn } from './node-filters.ts';
 import { badge, choice, empty, field, meter, type Option, panel, stateText, tableCells } from './parts.ts';
 import { type VirtualRows, virtualRows } from './virtual-rows.ts';
@@ -78,7 +78,8 @@ function tiles(nodes: Context['nodes'], params: URLSearchParams, setParams: SetP
   const counts = new Map<string, number>();
   let evicting = 0;
   for (const node of nodes.values()) {
-    counts.set(node.state, (counts.get(node.state) ?? 0) + 1);
+    const state = shownState(node);
+    counts.set(state, (counts.get(state) ?? 0) + 1);
     evicting += node.evicting;
   }
   const toggle = (state: string) => () => {
@@ -127,7 +128,8 @@ function nodeTable(shown: readonly NodeSummary[], { rows, params, setParams, now
   return html`<div class="scroll tall" tabindex="0" role="region" aria-label="List of nodes" ${ref(rows.scrollIn)}>
     <table class="nodes" aria-rowcount=${shown.length + 1}>
       <caption>
-        Nodes in Enforce mode with the least headroom come first, unless another column is chosen
+        Nodes that meet a threshold come first, then those in Enforce mode with the least headroom, unless another
+        column is chosen
       </caption>
       <thead>
         <tr aria-rowindex="1">
@@ -190,7 +192,7 @@ function nodeRow(node: NodeSummary, { index, now, measure }: RowContext): Shown 
     ['pod', node.next === undefined ? undefined : podName(node.next)],
     ['quiet', node.observedAt === undefined ? 'never' : age(node.observedAt, now)],
   ]);
-  return html`<tr class=${`state-${node.state}`} data-index=${index} aria-rowindex=${index + 2} ${ref(measure)}>
+  return html`<tr class=${`state-${shownState(node)}`} data-index=${index} aria-rowindex=${index + 2} ${ref(measure)}>
     ${cells}
   </tr>`;
 }
@@ -198,7 +200,7 @@ function nodeRow(node: NodeSummary, { index, now, measure }: RowContext): Shown 
 function stateOf(node: NodeSummary): Shown {
   const details = [...node.signals, ...node.troubles.filter((type) => !SHORTAGES.includes(type))];
   const more = details.length === 0 ? nothing : html`<div class="quiet small">${details.join(', ')}</div>`;
-  return html`<div>${stateText(node.state)}${more}</div>`;
+  return html`<div>${stateText(shownState(node))}${more}</div>`;
 }
 
 function memoryOf({ usedRatio, lineRatio }: NodeSummary): Shown | undefined {

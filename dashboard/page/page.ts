@@ -7,9 +7,12 @@ import { namespacePage, namespacesPage } from './namespaces.ts';
 import { nodePage } from './node.ts';
 import { nodePoliciesPage } from './node-policies.ts';
 import { nodesPage } from './nodes.ts';
+import { empty, panel } from './parts.ts';
+import { podPage } from './pod.ts';
 import { preemptionsPage } from './preemptions.ts';
 import { prioritiesPage } from './priorities.ts';
 import { queuesPage } from './queues.ts';
+import { searchPods } from './search.ts';
 import { signIn } from './sign-in.ts';
 import { openStream, saveToken, type Stream, takeToken } from './stream.ts';
 import { timelinePage } from './timeline.ts';
@@ -28,16 +31,34 @@ const NO_DATA: Sections = {
   policies: [],
   nodePolicies: [],
 };
-const PAGES: Readonly<Record<string, (options: PageOptions) => Page>> = {
-  nodes: nodesPage,
-  queues: queuesPage,
-  timeline: timelinePage,
-  preemptions: preemptionsPage,
-  priorities: prioritiesPage,
-  namespaces: namespacesPage,
-  policies: nodePoliciesPage,
-  'what-if': whatIfPage,
-};
+/** By address. */
+const PAGES: ReadonlyMap<string, (options: PageOptions) => Page> = new Map([
+  ['', nodesPage],
+  ['nodes', nodesPage],
+  ['nodes/*', nodePage],
+  ['queues', queuesPage],
+  ['timeline', timelinePage],
+  ['preemptions', preemptionsPage],
+  ['priorities', prioritiesPage],
+  ['namespaces', namespacesPage],
+  ['namespaces/*', namespacePage],
+  ['pods/*/*', podPage],
+  ['policies', nodePoliciesPage],
+  ['what-if', whatIfPage],
+]);
+
+/** An address that leads nowhere, as in an old bookmark. */
+function unknownPage(): Page {
+  const text = `There is no page ${location.hash}: the address may be of an older version.`;
+  return {
+    title: 'Page not found',
+    render: () =>
+      html`<div class="stack">
+        ${panel('Page not found', empty(text))}
+        <p><a href="#/nodes">All nodes</a></p>
+      </div>`,
+  };
+}
 
 const content = elementOf('content');
 const freshness = elementOf('freshness');
@@ -71,11 +92,10 @@ function address(): { readonly path: string; readonly params: URLSearchParams } 
 }
 
 function pageFor(where: string): Page {
-  const [name = '', item = ''] = where.split('/');
-  const of = { name: decoded(item), redraw };
-  if (name === 'nodes' && item !== '') return nodePage(of);
-  if (name === 'namespaces' && item !== '') return namespacePage(of);
-  return (PAGES[name] ?? nodesPage)(of);
+  const [name = '', ...items] = where.split('/').filter((part, index) => index === 0 || part !== '');
+  const of = { name: items.map(decoded).join('/'), redraw };
+  const open = PAGES.get([name, ...items.map(() => '*')].join('/')) ?? unknownPage;
+  return open(of);
 }
 
 function decoded(text: string): string {
@@ -182,7 +202,8 @@ function draw(): void {
   elementOf('cluster').textContent = cluster;
   if (received === undefined) return;
   const now = received.at + performance.now() - received.by;
-  const heading = page.node === undefined ? html`<h1 class="unseen">${page.title}</h1>` : nothing;
+  const heading =
+    page.hasHeading !== true && page.node === undefined ? html`<h1 class="unseen">${page.title}</h1>` : nothing;
   const context: Context = { ...sections, nodes, now, params: address().params, setParams };
   const shown = page.render(context);
   render(html`${heading}${shown}`, content);
@@ -215,6 +236,7 @@ function showFreshness(state: 'live' | 'lost', text: string): void {
 
 addEventListener('hashchange', follow);
 takeToken();
+searchPods(elementOf('search') as HTMLFormElement, elementOf('wanted') as HTMLInputElement, elementOf('found'));
 follow();
 // Ages and the time since the last update are shown even if no update arrives.
 setInterval(() => {

@@ -1,9 +1,8 @@
 /** Parts that all pages share. Text is always bound as text, so tenant input can never become markup. */
 import { html, nothing, svg, type TemplateResult } from 'lit-html';
 import type { ConditionView } from '#dashboard/views/condition.ts';
-import type { NodeState } from '#dashboard/views/view.ts';
 import type { Shown } from './context.ts';
-import { age, dateTime, percent, STATES } from './format.ts';
+import { age, dateTime, percent, type ShownState, STATES } from './format.ts';
 
 /** The class and the title; a list that is sorted has the name of the column, too. */
 export type Column = readonly [className: string, title: string, name?: string];
@@ -101,7 +100,7 @@ export function modeText(mode: string): string {
   return mode === 'Enforce' ? 'Enforce' : 'Dry run';
 }
 
-export function stateText(state: NodeState): TemplateResult {
+export function stateText(state: ShownState): TemplateResult {
   const { label, mark: sign } = STATES[state];
   return html`<span class="state"><span class="mark-text" aria-hidden="true">${sign}</span> ${label}</span>`;
 }
@@ -110,14 +109,26 @@ export function nodeLink(name: string): TemplateResult {
   return html`<a href=${`#/nodes/${encodeURIComponent(name)}`}>${name}</a>`;
 }
 
-/** For `namespace/pod`: a link to the namespace, and the pod. */
+/** For `namespace/pod`: a link to the namespace, and one to the pod. */
 export function podLink(name: string): Shown {
   if (name === '') return html`<span class="quiet">a pod of another namespace</span>`;
   const [namespace = '', ...rest] = name.split('/');
   if (rest.length === 0) return name;
+  const own = rest.join('/');
   return html`<span class="pod"
-    ><a href=${`#/namespaces/${encodeURIComponent(namespace)}`}>${namespace}</a>/${rest.join('/')}</span
+    ><a href=${`#/namespaces/${encodeURIComponent(namespace)}`}>${namespace}</a>/${
+      rest.length === 1 ? html`<a href=${podAddress(name)}>${own}</a>` : own
+    }</span
   >`;
+}
+
+/** The page of a pod, or of the controller of that name whose pods were refused. */
+export function podAddress(name: string): string {
+  return `#/pods/${name.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+export function queueLink(name: string): TemplateResult {
+  return html`<a href=${`#/queues?text=${encodeURIComponent(name)}`}>${name}</a>`;
 }
 
 /** Conditions that report a problem, as a list. */

@@ -9,6 +9,7 @@ import type {
   QuotaView,
   ReservationView,
 } from '#dashboard/views/view.ts';
+import { inOneUnit } from '#dashboard/views/one-unit.ts';
 import type { Context, Page, Shown } from './context.ts';
 import { percent } from './format.ts';
 import { badge, type Column, empty, meter, moment, panel, podLink, type Row, table, tableSection } from './parts.ts';
@@ -40,14 +41,17 @@ export function quotaTable(quotas: readonly QuotaView[]): Shown {
     ['wide', 'Share'],
   ];
   const rows = quotas.flatMap((quota) =>
-    quota.resources.map((resource): Row => [
-      ['', quotaName(quota)],
-      ['', quota.scope],
-      ['pod', resource.name],
-      ['number', resource.used],
-      ['number', resource.hard],
-      ['wide', share(resource)],
-    ]),
+    quota.resources.map((resource): Row => {
+      const [used, hard] = inOneUnit([resource.used, resource.hard]);
+      return [
+        ['', quotaName(quota)],
+        ['', quota.scope],
+        ['pod', resource.name],
+        ['number', used],
+        ['number', hard],
+        ['wide', share(resource)],
+      ];
+    }),
   );
   return table('Quotas by priority, used and hard', columns, rows);
 }

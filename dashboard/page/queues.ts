@@ -2,14 +2,20 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { QueueResourceView, QueueView } from '#dashboard/views/view.ts';
-import type { Context, Page, Shown } from './context.ts';
+import type { Context, Page, PageOptions, Shown } from './context.ts';
 import { duration } from './format.ts';
+import { inOneUnit } from '#dashboard/views/one-unit.ts';
+import type { Overview, PendingPodView } from '#dashboard/pods/overview.ts';
+import { pendingPanel } from './pending-pods.ts';
+import { polled } from './polled.ts';
+import type { Problem } from './stream.ts';
 import {
   badge,
   type Column,
   empty,
   field,
   mark,
+  modeText,
   moment,
   nodeLink,
   panel,
@@ -19,8 +25,10 @@ import {
   troubleList,
 } from './parts.ts';
 
+type AmountName = Exclude<keyof QueueResourceView, 'name'>;
+
 /** `[name, meaning]`, in the order of the legend. */
-const AMOUNTS: readonly (readonly [keyof Omit<QueueResourceView, 'name'>, string])[] = [
+const AMOUNTS: readonly (readonly [AmountName, string])[] = [
   ['used', 'used'],
   ['pending', 'pending'],
   ['guaranteed', 'guaranteed'],
@@ -30,11 +38,12 @@ const AMOUNTS: readonly (readonly [keyof Omit<QueueResourceView, 'name'>, string
 
 const LINES = ['guaranteed', 'deserved', 'max'] as const;
 
-export function queuesPage(): Page {
-  return { title: 'Queues', render: queuesView };
+export function queuesPage({ redraw }: PageOptions): Page {
+  const overview = polled<Overview>('/api/pods/overview', redraw);
+  return { title: 'Queues', render: (context) => queuesView(context, overview.value()), close: overview.stop };
 }
 
-function queuesView({ queues, params, setParams, now }: Context): Shown {
+function queuesView({ queues, params, setParams, now }: Context, overview: Overview | Problem | undefined): Shown {
   const wanted = (params.get('text') ?? '').trim().toLowerCase();
   const shown = queues.filter(({ name }) => name.toLowerCase().includes(wanted));
   const body =
@@ -49,7 +58,22 @@ function queuesView({ queues, params, setParams, now }: Context): Shown {
               (queue) => queueItem(queue, now),
             )}
           </ul>`;
-  return html`<div class="stack">${panel('Queues', body)} ${evictions(shown, now)}</div>`;
+  const isWanted = ({ queue }: PendingPodView): boolean => queue !== '' && queue.toLowerCase().includes(wanted);
+  return html`<div class="stack">
+    ${panel('Queues', reclaimText(queues), body)} ${pendingPanel(overview, isWanted, now)} ${evictions(shown, now)}
+  </div>`;
+}
+
+const RECLAIM: Readonly<Record<string, string>> = {
+  Disabled: 'Reclaim is off: no pod is evicted for a queue below its guarantee.',
+  DryRun: 'Reclaim is in dry run: no pod is evicted for a queue below its guarantee; the log says which would be.',
+};
+
+/** Without an object for the root, reclaim has its default. */
+function reclaimText(queues: readonly QueueView[]): Shown {
+  const mode = queues.find(({ name }) => name === 'root')?.reclaim ?? 'DryRun';
+  const text = queues.length === 0 ? undefined : RECLAIM[mode];
+  return text === undefined ? nothing : html`<p>${badge(modeText(mode))} ${text}</p>`;
 }
 
 function legend() {
@@ -58,7 +82,8 @@ function legend() {
   </ul>`;
 }
 
-function queueItem(queue: QueueView, now: number): Shown {
+/** A queue with its bars. */
+export function queueItem(queue: QueueView, now: number): Shown {
   const { name, parent, depth, weight, policy, resources, conditions } = queue;
   return html`<li class="queue depth-${Math.min(depth, 6)}">
     <div class="queue-head">
@@ -77,12 +102,16 @@ function waiting({ waitingPods, oldestWaiting }: QueueView, now: number): Shown 
   return html`<span class="waiting">${waitingPods} ${waitingPods === 1 ? 'pod waits' : 'pods wait'}${since}</span>`;
 }
 
+/** Whether a queue uses more than it deserves; both are shares of one bar. */
+export function isOver({ used, deserved }: QueueResourceView): boolean {
+  return used !== undefined && deserved !== undefined && used.ratio > deserved.ratio;
+}
+
 function resourceBar(resource: QueueResourceView): TemplateResult {
-  const said = AMOUNTS.flatMap(([name, title]) =>
-    resource[name] === undefined ? [] : `${title} ${resource[name].text}`,
-  );
+  const texts = inOneUnit(AMOUNTS.map(([name]) => resource[name]?.text));
+  const said = AMOUNTS.flatMap(([, title], index) => (texts[index] === undefined ? [] : `${title} ${texts[index]}`));
   const text = said.join(', ');
-  const width = (name: keyof Omit<QueueResourceView, 'name'>): number => (resource[name]?.ratio ?? 0) * 1000;
+  const width = (name: AmountName): number => (resource[name]?.ratio ?? 0) * 1000;
   return html`<div class="queue-bar">
     <span class="pod">${resource.name}</span>
     <svg

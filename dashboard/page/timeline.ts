@@ -1,4 +1,4 @@
-/** Removals of pods, pressure and problems, newest first. */
+/** Refusals and removals of pods, pressure and problems, newest first. */
 import { html, nothing } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { TimelineEntry } from '#dashboard/views/view.ts';
@@ -6,7 +6,8 @@ import type { Context, Page, Shown } from './context.ts';
 import { KINDS } from './format.ts';
 import { badge, choice, empty, field, moment, nodeLink, type Option, panel, podLink } from './parts.ts';
 
-const NONE = 'No removed pod and no pressure is recorded. Events last an hour, records of removed pods a week.';
+const NONE =
+  'No refused or removed pod and no pressure is recorded. Events last an hour, records of removed pods a week.';
 const ANY_KIND: Option = ['', 'Any kind'];
 
 export function timelinePage(): Page {
@@ -19,7 +20,7 @@ function timelineView({ timeline, params, setParams, now }: Context): Shown {
   const shown = selected(timeline, params);
   return html`<div class="stack">
     ${panel(
-      'Removed pods, pressure and problems',
+      'Refused and removed pods, pressure and problems',
       html`<form
         class="filters"
         role="search"
@@ -84,5 +85,6 @@ function entryItem(entry: TimelineEntry, now: number): Shown {
 
 function subject(about: string): Shown {
   if (about === 'Pod') return 'a pod of another namespace';
-  return about.startsWith('Pod ') ? html`Pod ${podLink(about.slice('Pod '.length))}` : about;
+  const [kind = '', name = ''] = about.split(' ');
+  return name.includes('/') ? html`${kind} ${podLink(name)}` : about;
 }

@@ -10,7 +10,7 @@ import type {
   RankedPodView,
   ThresholdView,
 } from '#dashboard/what-if/answer.ts';
-import { SIGNALS } from '#shared/decide/simulation/pod-usage.ts';
+import { ACTING_SIGNALS } from '#shared/domain/pressure/signal.ts';
 import type { Context, Page, PageOptions, Shown } from './context.ts';
 import {
   badge,
@@ -91,7 +91,7 @@ function pressureForm({ params, nodes, setParams }: Context, again: () => void):
     select(
       'signal',
       'Signal',
-      SIGNALS.map((name): Option => [name, name]),
+      ACTING_SIGNALS.map((name): Option => [name, name]),
       params,
     ),
     text('available', 'Available (empty: as last reported)', params, '200Mi'),

@@ -26,6 +26,8 @@ export function queueEntry(object: KubeObject): QueueEntry {
     parent: textOf(spec['parent'], MAX_NAME_LENGTH) ?? '',
     weight: integerOf(spec['weight']) ?? 1,
     policy: textOf(fieldsOf(spec['preemption'])['policy'], MAX_NAME_LENGTH) ?? 'Default',
+    reclaim:
+      object.metadata.name === ROOT ? (textOf(fieldsOf(spec['reclaim'])['mode'], MAX_NAME_LENGTH) ?? 'DryRun') : '',
     amounts: amountsOf(spec, status),
     waitingPods: integerOf(status['waitingPods']) ?? 0,
     oldestWaiting: instantOf(status['oldestWaiting']),
@@ -47,8 +49,8 @@ function amountText(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : textOf(value, MAX_NAME_LENGTH);
 }
 
-/** `ReclaimBlocked` reports a problem while it is True; every other type reports a desired state. */
-const TROUBLES = ['ReclaimBlocked'];
+/** These report a problem while they are True; every other type reports a desired state. */
+const TROUBLES = ['ReclaimBlocked', 'AboveMaximum', 'SharesReturned', 'NodesDoubted'];
 
 function evictionsOf(object: KubeObject): readonly QueueEvictionView[] {
   const newestFirst = [...decodeEvictedPods(object)].sort((a, b) => b.at - a.at);

@@ -3,7 +3,7 @@ import { isKubeletRefusal, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
 import { type Fields, fieldsOf, instantOf, integerOf, textOf } from '#shared/api/fields.ts';
 import { EVENT_REASONS, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { EvictionView, NodeView, TimelineEntry, TimelineKind } from './view.ts';
+import { type EvictionView, isRemoval, type NodeView, type TimelineEntry, type TimelineKind } from './view.ts';
 
 /** The reasons of Events in the timeline, besides refusals by kubelets; all other Events are left out. */
 const KINDS: Readonly<Record<string, TimelineKind>> = {
@@ -18,9 +18,12 @@ const KINDS: Readonly<Record<string, TimelineKind>> = {
   [EVENT_REASONS.evictionIneffective]: 'problem',
   [EVENT_REASONS.evictionLoop]: 'problem',
   [EVENT_REASONS.preemptionLoop]: 'problem',
+  [EVENT_REASONS.policyViolated]: 'refusal',
+  [EVENT_REASONS.quotaExceeded]: 'refusal',
+  FailedCreate: 'refusal',
 };
 /** A removal with unknown cause is shown with the general word. */
-const KIND_OF_CAUSE: Readonly<Record<Cause, TimelineKind>> = {
+export const KIND_OF_CAUSE: Readonly<Record<Cause, TimelineKind>> = {
   Preemption: 'preemption',
   Eviction: 'eviction',
   KubeletEviction: 'eviction',
@@ -188,7 +191,7 @@ export function timelineOf({ nodes, events, recorded }: TimelineSources): readon
 }
 
 function isRecorded({ kind, isDryRun, about, at }: TimelineEntry, { times }: RecordedRemovals): boolean {
-  if (isDryRun || kind === 'pressure' || kind === 'problem') return false;
+  if (isDryRun || !isRemoval(kind)) return false;
   return times.get(about)?.some((time) => Math.abs(time - at) <= SAME_REMOVAL_MS) ?? false;
 }
 

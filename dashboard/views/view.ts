@@ -115,8 +115,14 @@ export type TimelineKind =
   | 'deletion'
   | 'node-lost'
   | 'removal'
+  | 'refusal'
   | 'pressure'
   | 'problem';
+
+/** Whether pods were removed. */
+export function isRemoval(kind: TimelineKind): boolean {
+  return kind !== 'pressure' && kind !== 'problem' && kind !== 'refusal';
+}
 
 export interface TimelineEntry {
   readonly at: number;
@@ -195,7 +201,6 @@ export interface PreemptionView {
   readonly why: string;
 }
 
-/** One PriorityPolicy. */
 export interface ClassRuleView {
   readonly className: string;
   /** Kinds of owners; empty matches every owner. */
@@ -204,6 +209,7 @@ export interface ClassRuleView {
   readonly pods: string;
 }
 
+/** One PriorityPolicy. */
 export interface PolicyView {
   readonly name: string;
   /** A label selector; empty selects every namespace. */
@@ -230,6 +236,8 @@ export interface QueueView {
   readonly depth: number;
   readonly weight: number;
   readonly policy: string;
+  /** `Disabled`, `DryRun` or `Enforce` of the queue root; empty for all others. */
+  readonly reclaim: string;
   readonly resources: readonly QueueResourceView[];
   readonly waitingPods: number;
   readonly oldestWaiting: number | undefined;

@@ -1,4 +1,4 @@
-import { type StarvedResource, resourceOf } from '#shared/domain/pressure/signal.ts';
+import { ACTING_SIGNALS, type ActingSignal, type StarvedResource, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import { subdomainFaults } from '#shared/domain/labels/label-selector.ts';
@@ -6,7 +6,6 @@ import { quote } from '#shared/domain/base/texts.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { type Quantity, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { type Decoded, decodeObject, refuseField } from '#shared/kube/decode/wire-object.ts';
-import { SIGNALS, type SimulatedSignal } from '#shared/decide/simulation/pod-usage.ts';
 
 /** Query parameters as the HTTP server reads them: a repeated name has a list. */
 export type Query = Readonly<Record<string, unknown>>;
@@ -14,7 +13,7 @@ export type Query = Readonly<Record<string, unknown>>;
 /** What a node would do with less of a resource available, or with another threshold. */
 export interface PressureAsked {
   readonly node: string;
-  readonly signal: SimulatedSignal;
+  readonly signal: ActingSignal;
   /** `undefined`: the amount that the agent reported last. */
   readonly available: Quantity | undefined;
   /** Replaces the policy's threshold of that kind; `undefined` keeps the policy unchanged. */
@@ -40,7 +39,7 @@ const EXAMPLES: Readonly<Record<string, string>> = { memory: '1Gi', pids: '1000'
 export function pressureAsked(query: Query): Decoded<PressureAsked> {
   return decodeObject(query, () => {
     refuseOthers(query, ['node', 'signal', 'available', 'kind', 'threshold']);
-    const signal = choiceOf(query, 'signal', SIGNALS, 'memory.available');
+    const signal = choiceOf(query, 'signal', ACTING_SIGNALS, 'memory.available');
     return {
       node: nodeOf(query),
       signal,
@@ -101,7 +100,7 @@ function amountOf(query: Query, field: string, resource: StarvedResource): Quant
 }
 
 /** The threshold as in a policy, validated by the kubelet's own rules. */
-function thresholdOf(query: Query, signal: SimulatedSignal): Threshold | undefined {
+function thresholdOf(query: Query, signal: ActingSignal): Threshold | undefined {
   const kind = choiceOf(query, 'kind', KINDS, 'hard');
   const text = textOf(query, 'threshold', MAX_AMOUNT_LENGTH);
   if (text === '') return undefined;

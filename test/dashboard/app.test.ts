@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Admit, admitAll } from '#dashboard/access/admit.ts';
 import { limitedViewer, SEES_ALL } from '#dashboard/access/viewer.ts';
@@ -65,6 +65,11 @@ describe('dashboardApp', () => {
       expect(directivesOf(response)).toEqual(POLICY);
       await response.body?.cancel();
     }
+  });
+
+  test('the page is small: what it loads has at most 180 kB', () => {
+    const sizes = ASSETS.map((name) => statSync(new URL(`../../dashboard/public/${name}`, import.meta.url)).size);
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(180_000);
   });
 
   test('what does not exist is 404, also above the page folder, and nothing can be written', async () => {

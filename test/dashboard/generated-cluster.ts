@@ -7,6 +7,7 @@ import { queueEntry, queueTree } from '#dashboard/views/queues.ts';
 import { generatedPolicies } from './generated-policies.ts';
 import { generatedRead } from './generated-node.ts';
 import { generatedQueues } from './generated-queues.ts';
+import { generatedPods } from './generated-pods.ts';
 import { generatedRecords } from './generated-records.ts';
 import { eventEntry, recordedRemovals, timelineOf } from '#dashboard/views/timeline.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
@@ -57,6 +58,7 @@ export function generateCluster(count: number, now: number): GeneratedCluster {
             CLASSES,
           ),
         ),
+      ...generatedPods(now),
       onChange: (listener) => {
         listeners.add(listener);
         return () => void listeners.delete(listener);

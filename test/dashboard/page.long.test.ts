@@ -14,6 +14,9 @@ const PAGES = [
   '#/priorities',
   '#/namespaces',
   '#/namespaces/team-1',
+  '#/pods/team-1/train-7',
+  '#/pods/team-2/worker-9-2',
+  '#/no-such-page',
   '#/policies',
   '#/what-if?ask=pressure&node=node-009&available=400Mi&threshold=1Gi',
   '#/what-if?ask=pod&node=node-009&cpu=1&priorityClass=critical',
@@ -46,6 +49,7 @@ describe.runIf(hasBrowser)(
 
     test.each(SCREENS)(
       '%s, %d px wide: every page is accessible, fits, and asks no other host',
+      { timeout: 2 * BROWSER_TIMEOUT_MS },
       async (colorScheme, width) => {
         for (const hash of PAGES) {
           const { page, faults, hosts, end } = await pages.visit(`${open}/${hash}`, { colorScheme, width });
@@ -60,13 +64,18 @@ describe.runIf(hasBrowser)(
       },
     );
 
-    test('nodes that enforce stand first, with the least headroom; a positive condition is no warning; a change is shown', async () => {
-      const { page, end } = await pages.visit(`${open}/#/nodes`);
+    test('a hard threshold stands first, then a soft one, then nodes that enforce; a positive condition is no warning; a change is shown', async () => {
+      const { page, end } = await pages.visit(`${open}/#/nodes?text=node-01`);
       const rows = page.locator('.nodes tbody tr');
-      expect(await rows.first().innerText()).toContain('Soft threshold met');
-      const modes = (await rows.allInnerTexts()).filter((text) => text !== '').map((text) => text.includes('dry run'));
+      const texts = (await rows.allInnerTexts()).filter((text) => text !== '');
+      const words = ['Hard threshold met', 'Soft threshold met'];
+      const states = texts.map((text) => words.findIndex((word) => text.includes(word))).map((at) => (at < 0 ? 2 : at));
+      expect(states).toEqual(states.toSorted());
+      expect([states[0], states.at(-1)]).toEqual([0, 2]);
+      const modes = texts.filter((_, index) => states[index] === 2).map((text) => text.includes('dry run'));
       expect(modes).toEqual(modes.toSorted());
       expect([modes[0], modes.at(-1)]).toEqual([false, true]);
+      await page.getByLabel('Text').fill('');
       expect(await page.locator('.nodes').getAttribute('aria-rowcount')).toBe('31');
       await page.getByLabel('Text').fill('sourcesagree');
       await page.getByText('1 of 30 nodes').waitFor();

@@ -1,6 +1,6 @@
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { Ineligible } from '#shared/domain/eviction/choose-victims.ts';
-import type { Observation } from '#shared/domain/pressure/signal.ts';
+import type { ActingSignal, Observation } from '#shared/domain/pressure/signal.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { explainRanking, type RankedPod } from '#shared/domain/ranking/explain-ranking.ts';
@@ -20,7 +20,6 @@ import {
   type NodeSnapshot,
 } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { LABEL_IGNORE } from '#shared/kube/api-names.ts';
-import type { SimulatedSignal } from './pod-usage.ts';
 
 /** The input of the decision of one node's agent. */
 export interface NodeScene {
@@ -52,7 +51,7 @@ export interface EvictionOrder {
 
 /** What the agent of a node decides that has evicted no pod yet; `met` is absent while nothing is short. */
 export function evictionOrder(
-  signal: SimulatedSignal,
+  signal: ActingSignal,
   met: Met | undefined,
   scene: NodeScene,
   policy: AgentPolicy,

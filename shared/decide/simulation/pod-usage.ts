@@ -1,14 +1,6 @@
 import { isFresh, type NextEntry, type NodePressureStatus } from '#shared/api/node-pressure.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import {
-  EVICTING_SIGNALS,
-  type EvictingSignal,
-  isSignal,
-  isThresholdSignal,
-  resourceOf,
-  type StarvedResource,
-  type ThresholdSignal,
-} from '#shared/domain/pressure/signal.ts';
+import { isSignal, resourceOf, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { type PodUsage, RESOURCES, type UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
@@ -52,9 +44,3 @@ function isOf(resource: StarvedResource, signal: unknown): boolean {
 function podUsage(uid: string, resource: StarvedResource, amount: number): PodUsage {
   return { uid, ...RESOURCES[resource].usageOf(amount), containers: [], volumes: [] };
 }
-
-/** A signal whose thresholds the agent acts on. */
-export type SimulatedSignal = EvictingSignal & ThresholdSignal;
-
-/** All of them. */
-export const SIGNALS: readonly SimulatedSignal[] = EVICTING_SIGNALS.filter((signal) => isThresholdSignal(signal));

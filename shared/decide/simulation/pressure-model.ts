@@ -2,12 +2,12 @@ import { ownerText, type Instant } from '#shared/domain/pod/pod.ts';
 import { isFresh, lastingEntries, type NodePressure, type NodePressureStatus } from '#shared/api/node-pressure.ts';
 import { type AgentPolicy, type Mode, thresholdMode } from '#shared/api/node-pressure-policy/policy.ts';
 import { type Selection, selectPolicy, policyInForce } from '#shared/api/node-pressure-policy/select-policy.ts';
-import { type Observation, resourceOf } from '#shared/domain/pressure/signal.ts';
+import { type ActingSignal, type Observation, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { compareQuantities, type Quantity, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { amountOf, byUrgency, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
-import { type SimulatedSignal, type NamedUsage, usageOnNode } from './pod-usage.ts';
+import { type NamedUsage, usageOnNode } from './pod-usage.ts';
 import type { SimulatedCluster } from './placement.ts';
 import { evictionOrder, type EvictionOrder } from './agent-answer.ts';
 
@@ -16,7 +16,7 @@ export interface PressureQuestion {
   readonly node: Node;
   /** `status.capacity.memory` of the node. */
   readonly nodeMemory: Quantity | undefined;
-  readonly signal: SimulatedSignal;
+  readonly signal: ActingSignal;
   readonly available: Quantity;
   readonly named: NamedUsage;
   readonly now: Instant;
@@ -94,7 +94,7 @@ function avoidedOwners(pressure: NodePressure | undefined, now: Instant): Readon
 
 /** How much of a signal is left; `capacity` is `undefined` if no object states it. */
 interface LevelLeft {
-  readonly signal: SimulatedSignal;
+  readonly signal: ActingSignal;
   readonly available: Quantity;
   readonly capacity: Quantity | undefined;
 }

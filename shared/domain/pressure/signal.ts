@@ -69,6 +69,9 @@ const THRESHOLD_SIGNALS = SIGNALS.filter(isThresholdSignal);
 export const PSI_SIGNALS: readonly PsiSignal[] = SIGNALS.filter(isPsiSignal);
 /** The signals for which the agent evicts pods. */
 export const EVICTING_SIGNALS: readonly EvictingSignal[] = SIGNALS.filter(isEvicting);
+/** A signal whose thresholds the agent acts on. */
+export type ActingSignal = EvictingSignal & ThresholdSignal;
+export const ACTING_SIGNALS: readonly ActingSignal[] = EVICTING_SIGNALS.filter((signal) => isThresholdSignal(signal));
 
 /** The resource that a signal watches. */
 export function resourceOf(signal: Signal): StarvedResource {
