@@ -192,14 +192,18 @@ function afterUnconfirmed(answered: AnsweredEviction, outcome: AttemptOutcome): 
   return outcome.isAnswered === true ? failed(answered) : troubled(answered, outcome.retryAfterSeconds);
 }
 
-/** If evictions of several pods fail in a row, the server itself is failing. */
+/**
+ * If evictions of several pods fail in a row, the server itself is failing, or the webhook of a project that judges all
+ * pods of a kind, which are not asked for one after the other then.
+ */
 function failedAlone(answered: AnsweredEviction): EvictionState {
-  const { own, now } = answered;
+  const { own, inflight, now } = answered;
   const failures = own.failures + 1;
   const paused = pause(answered, { because: REASONS.failed({}), ms: undefined });
   const tooMany = failures - FAILURES_WITHOUT_WAIT;
   const waitMs = tooMany <= 0 ? 0 : Math.min(SECOND * 2 ** (tooMany - 1), TROUBLE_PAUSE_MS);
-  return { ...paused, failures, nextAttemptAt: Math.max(paused.nextAttemptAt, now + waitMs) };
+  const denials = withDenial(own.denials, inflight.owner, now);
+  return { ...paused, failures, denials, nextAttemptAt: Math.max(paused.nextAttemptAt, now + waitMs) };
 }
 
 /** The API server failed and did nothing: the same pod may be tried again soon, or after Retry-After. */

@@ -99,6 +99,9 @@ function send(client: KubeClient, eviction: EvictionRequest): Promise<Outcome<un
 function outcomeOf(outcome: Outcome<unknown>): EvictionOutcome {
   if (outcome.kind === 'ok') return { kind: 'evicted' };
   const { kind, message, retryAfterSeconds } = outcome;
+  // Its author chose the code: 409 would look like another pod, 404 like none, 500 like a failure of the server.
+  if (kind !== 'tooManyRequests' && isDenied(message))
+    return { kind: 'tooManyRequests', cause: 'webhook', message, retryAfterSeconds };
   switch (kind) {
     case 'tooManyRequests':
       return { kind, cause: throttleCause(outcome), message, retryAfterSeconds, ...budgetIn(outcome) };

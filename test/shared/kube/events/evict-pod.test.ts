@@ -80,6 +80,11 @@ describe('evictPod', () => {
         return [`a denial by ${webhook}`, failureOf(429, { message }), outcome];
       },
     ),
+    ...[400, 403, 404, 409, 410, 422, 500, 503].map((code): [string, Failure, unknown] => {
+      const message = 'admission webhook "evictions.example.com" denied the request: moving';
+      const outcome = { kind: 'tooManyRequests', cause: 'webhook', message, retryAfterSeconds: 7 };
+      return [`a denial by another project with ${code}`, failureOf(code, { message }, '7'), outcome];
+    }),
     ['two budgets', failureOf(500, { message: TWO }), { kind: 'severalBudgets', message: TWO }],
     [
       'another failure of the server',
