@@ -1,70 +1,94 @@
 import type { Command } from 'commander';
 
-/** Whether a value follows each flag of a command and its subcommands, by the flag's names. */
-export type FlagArity = ReadonlyMap<string, boolean>;
-
-/** The flags of a command and its subcommands. */
-export function flagArity(command: Command): FlagArity {
-  return new Map(flagsOf(command));
+/** A flag of a command: whether a value follows it, and all of its names. */
+export interface Flag {
+  readonly takesValue: boolean;
+  readonly names: readonly string[];
 }
 
-function flagsOf(command: Command): readonly (readonly [string, boolean])[] {
-  const own = command.options.flatMap(({ short, long, required }) =>
-    [short, long].flatMap((flag) => (flag === undefined ? [] : [[flag, required] as const])),
-  );
-  return [...own, ...command.commands.flatMap(flagsOf)];
+/** The flags of a command and its subcommands, by each of their names. */
+export type Flags = ReadonlyMap<string, Flag>;
+
+export function flagsOf(command: Command): Flags {
+  return new Map(entriesOf(command));
+}
+
+function entriesOf(command: Command): readonly (readonly [string, Flag])[] {
+  const own = command.options.flatMap(({ short, long, required }) => {
+    const names = [short, long].filter((name) => name !== undefined);
+    return names.map((name) => [name, { takesValue: required, names }] as const);
+  });
+  return [...own, ...command.commands.flatMap(entriesOf)];
 }
 
 const END = '--';
 
+/** A word of the command line, with the value that follows it; a boolean flag may be switched off. */
+interface ReadWord {
+  readonly name: string;
+  readonly value?: string;
+  readonly isOff?: boolean;
+}
+
 /**
- * The same arguments as the parser understands them, read as kubectl reads them: `-n=x`, `-nx`, `-Aw`, `--watch=false`.
- * Without it, `-n=x` would name the namespace `=x`. What is unknown stays as it is.
+ * The same arguments as the parser understands them, read as kubectl reads them: `-n=x`, `-nx`, `-Aw`, `--watch=false`;
+ * of a flag that is repeated the last counts. Without it, `-n=x` would name the namespace `=x`. What is unknown stays as
+ * it is.
  */
-export function readAsPflag(flags: FlagArity, args: readonly string[]): readonly string[] {
-  const read: string[] = [];
+export function readAsPflag(flags: Flags, args: readonly string[]): readonly string[] {
+  const read: ReadWord[] = [];
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] as string;
-    if (arg === END) return [...read, ...args.slice(at)];
-    const plain = expand(flags, arg);
-    read.push(...plain);
-    const last = plain.at(-1) ?? '';
-    const value = args[at + 1];
-    if (flags.get(last) !== true || hasValue(flags, plain) || value === undefined) continue;
-    read.push(value);
-    at += 1;
+    if (arg === END) return [...wordsOf(flags, read), ...args.slice(at)];
+    const words = expand(flags, arg);
+    const last = words.at(-1);
+    const next = args[at + 1];
+    const takesNext = last !== undefined && last.value === undefined && flags.get(last.name)?.takesValue === true;
+    if (!takesNext || next === undefined) read.push(...words);
+    else {
+      read.push(...words.slice(0, -1), { ...last, value: next });
+      at += 1;
+    }
   }
-  return read;
+  return wordsOf(flags, read);
 }
 
-/** Whether the last flag has its value already. */
-function hasValue(flags: FlagArity, plain: readonly string[]): boolean {
-  return plain.length > 1 && flags.get(plain.at(-2) ?? '') === true;
+/** Every boolean flag is off by default, so that one that is switched off later is left out. */
+function wordsOf(flags: Flags, read: readonly ReadWord[]): readonly string[] {
+  const isSwitchedOff = ({ name }: ReadWord, index: number): boolean => {
+    const names = flags.get(name)?.names ?? [];
+    return read.some((later, at) => at >= index && later.isOff === true && names.includes(later.name));
+  };
+  const kept = read.filter((word, index) => word.value !== undefined || !isSwitchedOff(word, index));
+  return kept.flatMap(({ name, value }) => (value === undefined ? [name] : [name, value]));
 }
 
-function expand(flags: FlagArity, arg: string): readonly string[] {
-  if (arg.startsWith('--')) return expandLong(flags, arg);
-  return arg.startsWith('-') && arg !== '-' ? (expandShort(flags, arg.slice(1)) ?? [arg]) : [arg];
+function expand(flags: Flags, arg: string): readonly ReadWord[] {
+  if (arg.startsWith('--')) return [expandLong(flags, arg)];
+  const words = arg.startsWith('-') && arg !== '-' ? expandShort(flags, arg.slice(1)) : undefined;
+  return words ?? [{ name: arg }];
 }
 
-function expandLong(flags: FlagArity, arg: string): readonly string[] {
-  const [name, value] = splitAt(arg);
-  if (value === undefined || flags.get(name) !== false) return [arg];
-  return BOOLEANS.has(value) ? switched(name, value) : [arg];
+function expandLong(flags: Flags, arg: string): ReadWord {
+  const at = arg.indexOf('=');
+  const [name, value] = [arg.slice(0, at), arg.slice(at + 1)];
+  const isSwitch = at > 0 && flags.get(name)?.takesValue === false && BOOLEANS.has(value);
+  return isSwitch ? { name, isOff: BOOLEANS.get(value) === false } : { name: arg };
 }
 
-/** The flags in `-Aw` or `-Anx`; `undefined` if one is unknown. */
-function expandShort(flags: FlagArity, letters: string): readonly string[] | undefined {
-  const read: string[] = [];
+/** The flags in `-Aw` or `-Anx`; `undefined` if one is unknown. A sign alone is a value: `-n=` names the namespace `=`. */
+function expandShort(flags: Flags, letters: string): readonly ReadWord[] | undefined {
+  const read: ReadWord[] = [];
   for (let at = 0; at < letters.length; at += 1) {
     const name = `-${letters.charAt(at)}`;
     const rest = letters.slice(at + 1);
-    const takesValue = flags.get(name);
-    if (takesValue === undefined) return undefined;
-    const value = rest.startsWith('=') ? rest.slice(1) : rest;
-    if (takesValue) return [...read, name, ...(rest === '' ? [] : [value])];
-    if (!rest.startsWith('=')) read.push(name);
-    else return BOOLEANS.has(value) ? [...read, ...switched(name, value)] : undefined;
+    const flag = flags.get(name);
+    if (flag === undefined) return undefined;
+    const isSigned = rest.length > 1 && rest.startsWith('=');
+    const value = isSigned ? rest.slice(1) : rest;
+    if (flag.takesValue) return [...read, rest === '' ? { name } : { name, value }];
+    if (!isSigned) read.push({ name });
+    else return BOOLEANS.has(value) ? [...read, { name, isOff: BOOLEANS.get(value) === false }] : undefined;
   }
   return read;
 }
@@ -74,13 +98,3 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((text) => [text, true] as const),
   ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((text) => [text, false] as const),
 ]);
-
-/** Every boolean flag is off by default. */
-function switched(name: string, value: string): readonly string[] {
-  return BOOLEANS.get(value) === true ? [name] : [];
-}
-
-function splitAt(arg: string): readonly [string, string | undefined] {
-  const at = arg.indexOf('=');
-  return at < 0 ? [arg, undefined] : [arg.slice(0, at), arg.slice(at + 1)];
-}

@@ -11,7 +11,7 @@ import { reviewCommand } from './review-command.ts';
 import { formatAnswer, objectDocument } from './output/answer.ts';
 import { type OutputFormat, outputOption } from './output/output-option.ts';
 import { queueCommand } from './queue-command.ts';
-import { type FlagArity, flagArity, readAsPflag } from './pflag.ts';
+import { type Flags, flagsOf, readAsPflag } from './pflag.ts';
 import type { ProcessIo } from './process-io.ts';
 import { simulateCommand } from './simulate-command.ts';
 import { snapshotCommand } from './snapshot-command.ts';
@@ -46,9 +46,16 @@ export function createProgram(name: string, io: ProcessIo): Command {
     .configureHelp({ optionDescription })
     .helpCommand('help [command]', 'show the help of a command')
     .helpOption('-h, --help', 'show this help');
+  program.hook('preAction', (_, command) => withoutEmptyNamespace(command));
   for (const command of COMMANDS) program.addCommand(inherit(command(io), program));
   program.addCommand(inherit(completeCommand(io), program), { hidden: true });
   return program;
+}
+
+/** An empty namespace is none, as for kubectl; it must not become all namespaces. */
+function withoutEmptyNamespace(command: Command): void {
+  const { namespace } = command.opts<{ readonly namespace?: string }>();
+  if (namespace === '') command.setOptionValue('namespace', undefined);
 }
 
 /** Boolean flags show no default. */
@@ -85,21 +92,32 @@ function inherit(command: Command, parent: Command): Command {
   return command;
 }
 
-/** The same arguments, read as kubectl reads them, with flags that precede a command moved behind it. */
+/** The same arguments, read as kubectl reads them, with flags that stand before a command or its subcommand behind it. */
 export function flagsBehind(program: Command, args: readonly string[]): readonly string[] {
-  const flags = flagArity(program);
+  const flags = flagsOf(program);
   const plain = readAsPflag(flags, args);
-  let at = 0;
-  for (let length = flagLength(plain, at, flags); length > 0; length = flagLength(plain, at, flags)) at += length;
-  const end = plain.indexOf('--');
-  const rest = plain.slice(at, end < 0 ? undefined : end);
-  return [...rest, ...plain.slice(0, at), ...(end < 0 ? [] : plain.slice(end))];
+  const [words, before]: [string[], string[]] = [[], []];
+  let [at, command]: [number, Command | undefined] = [0, program];
+  while (command !== undefined) {
+    const length = flagLength(plain, at, flags);
+    before.push(...plain.slice(at, at + length));
+    at += length;
+    if (length > 0) continue;
+    command = subcommand(command, plain[at]);
+    if (command !== undefined) words.push(...plain.slice(at, at + 1));
+    at += Number(command !== undefined);
+  }
+  return [...words, ...before, ...plain.slice(at)];
+}
+
+function subcommand(command: Command, word: string | undefined): Command | undefined {
+  return command.commands.find((each) => word !== undefined && [each.name(), ...each.aliases()].includes(word));
 }
 
 /** How many arguments the flag there takes; 0 if none is there. */
-function flagLength(args: readonly string[], at: number, flags: FlagArity): number {
+function flagLength(args: readonly string[], at: number, flags: Flags): number {
   const [name = '', value] = (args[at] ?? '').split('=', 2);
-  const takesValue = flags.get(name);
-  if (takesValue === undefined) return 0;
-  return takesValue && value === undefined && at + 1 < args.length ? 2 : 1;
+  const flag = flags.get(name);
+  if (flag === undefined) return 0;
+  return flag.takesValue && value === undefined && at + 1 < args.length ? 2 : 1;
 }

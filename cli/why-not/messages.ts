@@ -33,3 +33,5 @@ export function scheduled(message: string): string {
 }
 
 export const NO_PENDING_PODS = 'no pending pod found';
+
+export const NAME_AMONG_OTHERS = "the name of a pod excludes '--all-namespaces' and '--selector'";

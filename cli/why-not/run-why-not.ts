@@ -14,8 +14,8 @@ import { reasonTable, joinParts, printLine } from '#cli/output/table.ts';
 import { type CommandAnswer, formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { formatListing, type Listing, type ListingOptions } from '#cli/output/listing.ts';
 import { isTable } from '#cli/output/output-option.ts';
-import type { ProcessIo } from '#cli/process-io.ts';
-import { NO_PENDING_PODS } from './messages.ts';
+import { InputError, type ProcessIo } from '#cli/process-io.ts';
+import { NAME_AMONG_OTHERS, NO_PENDING_PODS } from './messages.ts';
 import { queueReasons } from './queue-reasons.ts';
 import { ownReason, pendingReason, type PendingReason } from './pending-reason.ts';
 
@@ -28,6 +28,8 @@ export interface WhyNotOptions extends ClusterOptions, ListingOptions {
 
 /** Carries out `plimsoll why-not`: one pod in detail, or one line per pending pod. */
 export async function runWhyNot(wanted: string | undefined, options: WhyNotOptions, io: ProcessIo): Promise<void> {
+  if (wanted !== undefined && (options.allNamespaces || options.selector !== undefined))
+    throw new InputError(NAME_AMONG_OTHERS);
   const wide = () => whyNotInCluster(wanted, options, io);
   if (options.allNamespaces || options.filename !== undefined) await wide();
   else await orInOwnNamespace(wide, () => whyNotInNamespace(wanted, options, io));

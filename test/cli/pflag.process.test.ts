@@ -4,9 +4,13 @@ import { createProgram, flagsBehind } from '#cli/program.ts';
 import { runPlimsoll } from './run-plimsoll.ts';
 
 const FLAGS = new Map([
-  ...['-n', '--namespace', '-o', '--output', '-f'].map((flag) => [flag, true] as const),
-  ...['-A', '--all-namespaces', '-w', '--watch', '--no-headers'].map((flag) => [flag, false] as const),
+  ...[['-n', '--namespace'], ['-o', '--output'], ['-f']].flatMap((names) => flag(names, true)),
+  ...[['-A', '--all-namespaces'], ['-w', '--watch'], ['--no-headers']].flatMap((names) => flag(names, false)),
 ]);
+
+function flag(names: readonly string[], takesValue: boolean) {
+  return names.map((name) => [name, { takesValue, names }] as const);
+}
 
 describe('readAsPflag', () => {
   test.each([
@@ -35,18 +39,36 @@ describe('readAsPflag', () => {
     ['-f - pod', '-f - pod'],
     ['a -- -n=x', 'a -- -n=x'],
     ['-namespace x', '-n amespace x'],
+    ['-A -A=false', ''],
+    ['-A --all-namespaces=0', ''],
+    ['--all-namespaces=F -A', '-A'],
+    ['-n -A -A=false', '-n -A'],
+    ['-n= pod', '-n = pod'],
+    ['-A= pod', '-A= pod'],
   ])('%s is %s', (given, read) => {
     expect(readAsPflag(FLAGS, given.split(' ')).join(' ')).toBe(read);
   });
 
   test('an empty value remains', () => {
-    expect(readAsPflag(FLAGS, ['-n=', 'pod'])).toEqual(['-n', '', 'pod']);
+    expect(readAsPflag(FLAGS, ['-n', '', 'pod'])).toEqual(['-n', '', 'pod']);
   });
 });
 
 test('flags before a command are read so, too', () => {
   const io = { print: () => undefined, tell: () => undefined, exit: () => undefined } as never;
   expect(flagsBehind(createProgram('plimsoll', io), ['-n=team-a', 'why-not'])).toEqual(['why-not', '-n', 'team-a']);
+});
+
+test.each([
+  ['-n a why-not -n b', 'why-not -n a -n b'],
+  ['top -n a quotas', 'top quotas -n a'],
+  ['-n a -A=false top --no-headers quotas -n b', 'top quotas -n a --no-headers -n b'],
+  ['-n why-not why-not', 'why-not -n why-not'],
+  ['why-not pod -n a', 'why-not pod -n a'],
+  ['-n a -- why-not', '-n a -- why-not'],
+])('%s is %s', (given, read) => {
+  const io = { print: () => undefined, tell: () => undefined, exit: () => undefined } as never;
+  expect(flagsBehind(createProgram('plimsoll', io), given.split(' ')).join(' ')).toBe(read);
 });
 
 const POD = {
@@ -56,6 +78,20 @@ const POD = {
   spec: { containers: [] },
   status: { phase: 'Pending' },
 };
+
+test.each([['-n', 'team-a', '-n', ''], ['--namespace=']])('an empty namespace is none: %s', async (...flags) => {
+  const { code, stdout } = await runPlimsoll(['why-not', ...flags, '-o=name', '-f', '-'], JSON.stringify(POD));
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+});
+
+test.each([['-A'], ['-l=a=b']])(
+  'a pod by its name is not looked for among others, as with kubectl: %s',
+  async (flag) => {
+    const { code, stderr } = await runPlimsoll(['why-not', 'web', flag, '-f', '-'], JSON.stringify(POD));
+    const text = "error: the name of a pod excludes '--all-namespaces' and '--selector'\n";
+    expect({ code, stderr }).toEqual({ code: 2, stderr: text });
+  },
+);
 
 test.each([['-n=team-a'], ['-nteam-a'], ['-n', 'team-a'], ['--namespace=team-a'], ['-A=true']])(
   'why-not %s %s finds the pending pod',
