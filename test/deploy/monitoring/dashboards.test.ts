@@ -45,7 +45,8 @@ const boards = readdirSync(FOLDER)
 
 describe('dashboards', () => {
   test('are there, each uid once', () => {
-    expect(boards.map(([name]) => name)).toEqual(['evictions.json', 'node.json', 'nodes.json', 'priorities.json']);
+    const names = ['disruptions', 'evictions', 'node', 'nodes', 'priorities', 'queues', 'rescheduling'];
+    expect(boards.map(([name]) => name)).toEqual(names.map((name) => `${name}.json`));
     expect(new Set(boards.map(([, { uid }]) => uid)).size).toBe(boards.length);
   });
 
