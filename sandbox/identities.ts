@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { serviceAccountUser } from '#shared/domain/priority/classes-and-policies.ts';
-import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
+import { COMPONENT_NAMES, CONTROLLER, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 
 /** All clients of the API server, each with the name it has in a real cluster. */
 export type Speaker = 'webhook' | 'agent' | 'scheduler' | 'dashboard' | 'kube-scheduler' | 'controllers' | 'node';
@@ -23,8 +23,8 @@ export function createIdentities(nodeName: string): Identities {
   const speakers: Readonly<Record<Speaker, Identity>> = {
     webhook: serviceAccount(NAMESPACE_SYSTEM, COMPONENT_NAMES.webhook),
     agent: onNode(nodeName, serviceAccount(NAMESPACE_NODE, COMPONENT_NAMES.agent)),
-    scheduler: serviceAccount(NAMESPACE_SYSTEM, COMPONENT_NAMES.scheduler),
-    dashboard: serviceAccount(NAMESPACE_SYSTEM, COMPONENT_NAMES.scheduler),
+    scheduler: serviceAccount(NAMESPACE_SYSTEM, CONTROLLER),
+    dashboard: serviceAccount(NAMESPACE_SYSTEM, CONTROLLER),
     'kube-scheduler': user('system:kube-scheduler'),
     controllers: user('system:kube-controller-manager'),
     node: user(`system:node:${nodeName}`, 'system:nodes'),

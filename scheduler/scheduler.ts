@@ -1,3 +1,4 @@
+import { CONTROLLER } from '#shared/kube/api-names.ts';
 import { cachesCheck, openHealthPort } from '#shared/http/health.ts';
 import type { Server } from '#shared/http/serve.ts';
 import { connect, createClient } from '#shared/kube/client/client.ts';
@@ -51,15 +52,13 @@ export async function startScheduler(
   return { port: extender.port, healthPort: health.port, ...(dashboard && { dashboardPort: dashboard.port }) };
 }
 
-const LEASE_OF_SEVERAL = 'plimsoll-controller';
-
 /** A process with one part uses the Lease of that part: so do its rights, and every earlier version. */
 export function leaseName(
   { leaderElection }: Pick<SchedulerConfiguration, 'leaderElection'>,
   parts: readonly Pick<ControllerPart, 'lease'>[],
 ): string {
   const own = parts.length === 1 ? parts[0]?.lease : undefined;
-  return leaderElection.name ?? own ?? LEASE_OF_SEVERAL;
+  return leaderElection.name ?? own ?? CONTROLLER;
 }
 
 /** Runs the parts that are on, on the replica that leads, under one Lease. */

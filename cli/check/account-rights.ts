@@ -1,12 +1,22 @@
 import { type Access, reviewAccess, type Reviewed, type Reviewer } from '#shared/kube/access/reviews.ts';
-import { ACCOUNTS, ALL_ACCOUNTS, type OwnAccount } from '#shared/kube/accounts/accounts.ts';
+import {
+  ACCOUNTS,
+  ALL_ACCOUNTS,
+  CONTROLLER_PARTS,
+  FORMER_DEPLOYMENTS,
+  type OwnAccount,
+} from '#shared/kube/accounts/accounts.ts';
+import { PART_RIGHTS, type Right, RIGHTS } from '#shared/kube/accounts/rights.ts';
+import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { requesterOf } from '#cli/review/cluster-state.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { type Resource, resourceLabel, resourcePath, SERVICE_ACCOUNTS } from '#shared/kube/resource.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { DEPLOYMENTS, type Resource, resourceLabel, resourcePath, SERVICE_ACCOUNTS } from '#shared/kube/resource.ts';
+import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { listIfAllowed, type RefusedList } from '#cli/cluster/list-all.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { Finding } from './finding.ts';
-import { rightMissing, rightsThere, rightsUnknown, kindUnread } from './messages.ts';
+import { formerDeploymentsLeft, rightMissing, rightsThere, rightsUnknown, kindUnread } from './messages.ts';
 
 /** One permission of an account. */
 interface Need {
@@ -23,7 +33,14 @@ const AT_ONCE = 16;
  * authorizers.
  */
 export async function accountFindings(client: Pick<KubeClient, 'request'>): Promise<readonly Finding[]> {
-  const needs = (await installedAccounts(client)).flatMap(needsOf);
+  const [accounts, former] = await Promise.all([installedAccounts(client), formerDeployments(client)]);
+  return [...former, ...(await rightsFindings(client, accounts.flatMap(needsOf)))];
+}
+
+async function rightsFindings(
+  client: Pick<KubeClient, 'request'>,
+  needs: readonly Need[],
+): Promise<readonly Finding[]> {
   const answers: Reviewed<boolean>[] = [];
   for (let first = 0; first < needs.length; first += AT_ONCE) {
     const some = needs.slice(first, first + AT_ONCE);
@@ -41,7 +58,35 @@ async function installedAccounts(client: Pick<KubeClient, 'request'>): Promise<r
     BASE.includes(each) ||
     (await client.request({ method: 'GET', path: resourcePath(SERVICE_ACCOUNTS, each) })).kind === 'ok';
   const found = await Promise.all(ALL_ACCOUNTS.map(isThere));
-  return ALL_ACCOUNTS.filter((_, index) => found[index]);
+  const installed = ALL_ACCOUNTS.filter((_, index) => found[index]);
+  if (!installed.includes(ACCOUNTS.controller)) return installed;
+  const rights = await rightsOfController(client);
+  return installed.map((each) => (each === ACCOUNTS.controller ? { ...each, rights } : each));
+}
+
+/** Those of the parts that its Deployment turns on; none where it cannot be read. */
+async function rightsOfController(client: Pick<KubeClient, 'request'>): Promise<readonly Right[]> {
+  const found = await readDeployment(client, ACCOUNTS.controller.name);
+  if (found.kind !== 'ok') return [];
+  const pod = fieldOf(fieldOf(fieldOf(found.object, 'spec'), 'template'), 'spec');
+  const variables = itemsOf(fieldOf(pod, 'containers')).flatMap((each) => itemsOf(fieldOf(each, 'env')));
+  const isOn = (variable: string): boolean =>
+    variables.some(
+      (each) => fieldOf(each, 'name') === variable && !['', 'Off'].includes(String(fieldOf(each, 'value'))),
+    );
+  const parts = CONTROLLER_PARTS.filter((part) => part.variables.some(isOn));
+  return [...RIGHTS.controller, ...parts.flatMap((part) => PART_RIGHTS[part.name])];
+}
+
+function readDeployment(client: Pick<KubeClient, 'request'>, name: string): Promise<Outcome<unknown>> {
+  return client.request({ method: 'GET', path: resourcePath(DEPLOYMENTS, { namespace: NAMESPACE_SYSTEM, name }) });
+}
+
+/** Deployments of earlier builds, which still lead their parts. */
+async function formerDeployments(client: Pick<KubeClient, 'request'>): Promise<readonly Finding[]> {
+  const found = await Promise.all(FORMER_DEPLOYMENTS.map((name) => readDeployment(client, name)));
+  const names = FORMER_DEPLOYMENTS.filter((_, index) => found[index]?.kind === 'ok');
+  return names.length === 0 ? [] : [formerDeploymentsLeft(names)];
 }
 
 function needsOf({ user: account, rights }: OwnAccount): readonly Need[] {

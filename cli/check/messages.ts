@@ -214,6 +214,11 @@ export function rightMissing(account: string, verb: string, resource: string, as
   return error('rights', `${account} may not ${verb} ${resource}`, next);
 }
 
+export function formerDeploymentsLeft(names: readonly string[]): Finding {
+  const next = `when deployment plimsoll-controller is ready: kubectl -n ${NAMESPACE_SYSTEM} delete deployments ${names.join(' ')}`;
+  return warning('controller', `Deployments of an earlier version still lead their parts: ${names.join(', ')}`, next);
+}
+
 export function rightsThere(count: number): Finding {
   return ok('rights', `service accounts have all ${count} required permissions`);
 }

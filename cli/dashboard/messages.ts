@@ -8,8 +8,8 @@ export function forwarding(port: number, namespace: string): string {
 
 export function noReadyPod(namespace: string): string {
   return (
-    `no ready pod of the dashboard in namespace ${namespace}: see that it is installed ` +
-    `(kubectl -n ${namespace} get deployments plimsoll-dashboard; docs/guides/dashboard.md)`
+    `no ready pod of the controller with the dashboard in namespace ${namespace}: see that it is installed ` +
+    `(kubectl -n ${namespace} get deployments plimsoll-controller; docs/guides/dashboard.md)`
   );
 }
 

@@ -26,8 +26,8 @@ export interface DashboardCommandOptions extends ClusterOptions {
   readonly serviceAccount?: string;
 }
 
-/** Of deploy/components/dashboard. */
-const LABELS = 'app.kubernetes.io/name=plimsoll,app.kubernetes.io/component=dashboard';
+/** Of deploy/components/controller; the component of the dashboard adds its port. */
+const LABELS = 'app.kubernetes.io/name=plimsoll,app.kubernetes.io/component=controller';
 const PORT_NAME = 'dashboard';
 
 /** Carries out `plimsoll dashboard`. Rejects with an InputError if no dashboard or no token is found. */

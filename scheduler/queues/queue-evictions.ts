@@ -3,7 +3,13 @@ import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disrupti
 import type { Because } from '#shared/domain/base/because.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
 import { podAddress, type RunningPod, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import { ANNOTATION_EVICTION_DECISION, ANNOTATION_EVICTION_REASON, EVENT_REASONS } from '#shared/kube/api-names.ts';
+import {
+  ANNOTATION_EVICTION_DECISION,
+  ANNOTATION_EVICTION_PART,
+  ANNOTATION_EVICTION_REASON,
+  EVENT_REASONS,
+  EVICTION_BY_QUEUES,
+} from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { type EventRecord, type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
 import { type EvictionOutcome, evictPod } from '#shared/kube/events/evict-pod.ts';
@@ -139,7 +145,11 @@ export class QueueEvictions {
 
   #request(victim: RunningPod, { code }: Because, decision: string): Promise<EvictionOutcome> {
     const { client, leading: signal } = this.#ports;
-    const annotations = { [ANNOTATION_EVICTION_REASON]: code, [ANNOTATION_EVICTION_DECISION]: decision };
+    const annotations = {
+      [ANNOTATION_EVICTION_PART]: EVICTION_BY_QUEUES,
+      [ANNOTATION_EVICTION_REASON]: code,
+      [ANNOTATION_EVICTION_DECISION]: decision,
+    };
     return evictPod(client, { ...podAddress(victim), uid: victim.uid, annotations, signal });
   }
 

@@ -57,6 +57,8 @@ export const COMPONENT_NAMES = {
   agent: 'plimsoll-agent',
   scheduler: 'plimsoll-scheduler',
 } as const;
+/** Deployment, account and Lease of the process of several parts; it writes as the field manager plimsoll-scheduler. */
+export const CONTROLLER = 'plimsoll-controller';
 /**
  * The account of deploy/components/scheduler-second. It is not one of our own accounts: it deletes pods, as every
  * scheduler does.
@@ -133,17 +135,15 @@ export const QUEUES_MANAGED = 'managed';
 export const QUEUE_GATE = 'plimsoll.dev/queue';
 /** On a pod that was let in: its queue, its application, and what the queue leader knew about it then. */
 export const ANNOTATION_ADMITTED = 'plimsoll.dev/admitted';
-/** The account of deploy/components/queues: the only one that lets pods in. */
+/** The Lease of the queues, and who made a queue from a template. */
 export const QUEUE_LEADER = 'plimsoll-queues';
-/** On a Queue, with the name of that account: the queue was created from a template and is removed when it is empty. */
+/** On a Queue, with that name: the queue was created from a template and is removed when it is empty. */
 export const LABEL_MANAGED_BY = 'app.kubernetes.io/managed-by';
 /**
  * On such a Queue: the template fields that the leader wrote, as JSON by field. A field with another value belongs to a
  * user.
  */
 export const ANNOTATION_FROM_TEMPLATE = 'plimsoll.dev/from-template';
-/** The account of deploy/components/rescheduling. */
-export const RESCHEDULER = 'plimsoll-rescheduling';
 /** The verb on Queues that allows an account to remove scheduling gates: `plimsoll queue release`. */
 export const RELEASE_VERB = 'release';
 export const QUEUE_SELECTORS_NAME = 'plimsoll';
@@ -168,6 +168,9 @@ export const ANNOTATION_EVICTION_REASON = 'plimsoll.dev/eviction-reason';
 export const ANNOTATION_EVICTION_DECISION = 'plimsoll.dev/eviction-decision';
 /** On an Eviction: `Severe` while a hard threshold is met, `LastChance` while memory is nearly exhausted. */
 export const ANNOTATION_EVICTION_URGENCY = 'plimsoll.dev/eviction-urgency';
+/** On an Eviction by the controller: `queues` if a queue asks for it, otherwise absent. Which rules hold depends on it. */
+export const ANNOTATION_EVICTION_PART = 'plimsoll.dev/eviction-part';
+export const EVICTION_BY_QUEUES = 'queues';
 /** On a pod: the rule that set its class, `POLICY/RULE`, or `POLICY` for the default of a policy. */
 export const ANNOTATION_CLASS_RULE = 'plimsoll.dev/class-rule';
 export const ANNOTATION_ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';

@@ -22,9 +22,9 @@ const MANIFESTS = [
   ],
   ['base/account-policies.yaml', 'account-policies.ts', accountPolicies()],
   [
-    'components/rescheduling/admission-policy.yaml',
+    'components/controller/admission-policy.yaml',
     'account-policies.ts',
-    pressurePolicy(ACCOUNTS.rescheduling, 'rescheduling'),
+    pressurePolicy(ACCOUNTS.controller, 'controller'),
   ],
   ['components/queues/gate-policy.yaml', 'queue-policies.ts', gatePolicy()],
   ['components/queues/guard-policies.yaml', 'queue-policies.ts', queuePolicies()],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { at } from '#test/contract/harness.ts';
+import { readKustomization } from '#tools/manifests/kustomize/kustomization.ts';
 import { buildFolder } from '#tools/manifests/kustomize/build-folder.ts';
 import type { Manifest } from '#tools/manifests/manifest.ts';
 
@@ -17,7 +18,7 @@ const PODS = [
   'base/webhook/deployment.yaml',
   'base/agent/daemonset.yaml',
   'components/scheduler-second/deployment.yaml',
-  'components/dashboard/deployment.yaml',
+  'components/controller/deployment.yaml',
 ].map((file) => {
   const [workload = {}] = readAll(file);
   const containers = at(workload, 'spec.template.spec.containers') as readonly object[];
@@ -47,9 +48,13 @@ describe('components', () => {
   test('taken away from what has all of them, leave deploy/base as it is', () => {
     const nameOf = (object: Manifest) => `${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name}`;
     const everything = buildFolder(`${DEPLOY}overlays/everything`);
-    const components = at(readAll('overlays/everything/kustomization.yaml')[0], 'components') as readonly string[];
+    const { components } = readKustomization(`${DEPLOY}overlays/everything`);
     expect(components.length).toBeGreaterThan(8);
-    const taken = components.flatMap((path) => buildFolder(join(DEPLOY, 'overlays/everything', path)).map(nameOf));
+    const taken = components.flatMap((path) => {
+      const folder = join('overlays/everything', path);
+      const { resources } = readKustomization(join(DEPLOY, folder));
+      return resources.flatMap((file) => readAll(join(folder, file)) as readonly Manifest[]).map(nameOf);
+    });
     expect(taken.length).toBe(new Set(taken).size);
     const left = everything.filter((object) => !taken.includes(nameOf(object)));
     expect(left).toEqual(buildFolder(`${DEPLOY}base`));

@@ -23,10 +23,7 @@ describe('network policies', () => {
   test.each([
     ['base/webhook/deployment.yaml', 'base/webhook/network-policy.yaml', ['admission']],
     ['base/agent/daemonset.yaml', 'base/agent/network-policy.yaml', []],
-    ['components/node-controller/deployment.yaml', 'components/node-controller/network-policy.yaml', []],
-    ['components/disruption-record/deployment.yaml', 'components/disruption-record/network-policy.yaml', []],
-    ['components/queues/deployment.yaml', 'components/queues/network-policy.yaml', []],
-    ['components/rescheduling/deployment.yaml', 'components/rescheduling/network-policy.yaml', []],
+    ['components/controller/deployment.yaml', 'components/controller/network-policy.yaml', []],
   ])('of %s close its metrics to pods, and nothing that must be reached', (workloadFile, policyFile, open) => {
     const workload = read(workloadFile);
     const policy = read(policyFile);

@@ -9,7 +9,7 @@ const POLICIES = fileURLToPath(new URL('../../deploy/components/queues/leader-po
 /** The other policies of the file compare optional values, which the sandbox does not. */
 const OF_QUEUES = ['plimsoll-queues-children', 'plimsoll-queues-templates'];
 const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';
-const LEADER = 'system:serviceaccount:plimsoll-system:plimsoll-queues';
+const LEADER = 'system:serviceaccount:plimsoll-system:plimsoll-controller';
 const TEMPLATE = { weight: 5, guaranteed: { cpu: '3' }, max: { cpu: '4' }, preemption: { delay: '7s' } };
 
 describe('what the account of the leader may change in queues from a template', () => {

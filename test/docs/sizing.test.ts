@@ -9,11 +9,7 @@ const ROWS: readonly (readonly [row: string, file: string, container: string])[]
   ['webhook', 'deploy/base/webhook/deployment.yaml', 'webhook'],
   ['agent', 'deploy/base/agent/daemonset.yaml', 'agent'],
   ['second scheduler: extender', 'deploy/components/scheduler-second/deployment.yaml', 'scheduler'],
-  ['node controller', 'deploy/components/node-controller/deployment.yaml', 'node-controller'],
-  ['record of removed pods', 'deploy/components/disruption-record/deployment.yaml', 'disruptions'],
-  ['queues', 'deploy/components/queues/deployment.yaml', 'queues'],
-  ['rescheduling', 'deploy/components/rescheduling/deployment.yaml', 'rescheduling'],
-  ['dashboard', 'deploy/components/dashboard/deployment.yaml', 'dashboard'],
+  ['controller', 'deploy/components/controller/deployment.yaml', 'controller'],
 ];
 
 interface Container {

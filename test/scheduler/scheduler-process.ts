@@ -24,14 +24,17 @@ const STARTED = /"healthPort":(?<port>\d+)/;
 
 /**
  * Starts it on loopback, without TLS, and waits until it has read the cluster. It ends with the run in whose folder the
- * kubeconfig is; its log is written there. Its wall clock differs by the offset. Rejects with its log when it ends
+ * kubeconfig is; its log is written there. Its wall clock differs by the offset, its environment by `env`. Rejects with its log when it ends
  * before.
  */
 export async function startSchedulerProcess(
   kubeconfig: string,
   port: number,
   flags: readonly string[] = [],
-  clockOffsetMs = 0,
+  {
+    clockOffsetMs = 0,
+    env = {},
+  }: { readonly clockOffsetMs?: number | undefined; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<SchedulerProcess> {
   const folder = dirname(kubeconfig);
   const log = join(folder, `scheduler-${randomUUID()}.log`);
@@ -46,7 +49,7 @@ export async function startSchedulerProcess(
     '--drain-seconds=0',
     ...flags,
   ];
-  const scheduler = component(process.execPath, args, log, markedEnvironment(folder));
+  const scheduler = component(process.execPath, args, log, { ...markedEnvironment(folder), ...env });
   const components = [['the scheduler process', scheduler]] as const;
   scheduler.start();
   const healthPort = () => STARTED.exec(textOf(log))?.groups?.['port'];

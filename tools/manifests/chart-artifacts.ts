@@ -27,8 +27,9 @@ export const OVERLAY_CONDITIONS: Readonly<Record<string, string>> = {
   'overlays/rescheduling': '.Values.rescheduling.enabled',
 };
 
-/** The same for components that add objects and change none. */
+/** The same for components that add objects; overlays may change these objects as those of deploy/base. */
 export const COMPONENT_CONDITIONS: Readonly<Record<string, string>> = {
+  'components/controller': 'include "plimsoll.controller" .',
   'components/api-server-defaults': 'ne (include "plimsoll.admission" .) "Webhook"',
   'components/network-policies': '.Values.networkPolicies.enabled',
   'components/flow-schema': '.Values.flowSchema.enabled',

@@ -1,6 +1,6 @@
 import type { RemovalRequest } from '#shared/domain/admission/decide-disruption.ts';
 import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
-import { ANNOTATION_EVICTION_URGENCY } from '#shared/kube/api-names.ts';
+import { ANNOTATION_EVICTION_PART, ANNOTATION_EVICTION_URGENCY, EVICTION_BY_QUEUES } from '#shared/kube/api-names.ts';
 import { fieldOf, type Decoded } from '#shared/kube/decode/wire-object.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
@@ -15,6 +15,8 @@ export interface EvictionOptions extends Pick<RemovalRequest, 'expectedUid' | 'g
   readonly isDryRun: boolean;
   /** As our agent reports it. */
   readonly urgency: EvictionUrgency | undefined;
+  /** As our controller reports it. */
+  readonly isForQueues: boolean;
 }
 
 const EVICTION_VERSIONS: readonly unknown[] = ['policy/v1', 'policy/v1beta1'];
@@ -43,6 +45,7 @@ export function readEviction(eviction: unknown): EvictionOptions {
     expectedUid: typeof uid === 'string' ? uid : undefined,
     gracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
     isDryRun: isAll(fieldOf(options, 'dryRun')),
+    isForQueues: fieldOf(annotations, ANNOTATION_EVICTION_PART) === EVICTION_BY_QUEUES,
     urgency: URGENCIES.find((each) => each === fieldOf(annotations, ANNOTATION_EVICTION_URGENCY)),
   };
 }

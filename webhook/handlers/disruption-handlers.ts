@@ -6,13 +6,8 @@ import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type Protection } from '#shar
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { ownerWishes } from '#shared/kube/annotations/annotations.ts';
-import {
-  AGENT_ACCOUNT,
-  callerComponent,
-  OWN_ACCOUNTS,
-  QUEUES_ACCOUNT,
-  SCHEDULERS,
-} from '#shared/kube/admission/cel-expressions.ts';
+import { AGENT_ACCOUNT, callerComponent, OWN_ACCOUNTS, SCHEDULERS } from '#shared/kube/admission/cel-expressions.ts';
+import { ACCOUNTS, FORMER_QUEUES_USER } from '#shared/kube/accounts/accounts.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import { type Clock, NOT_ABORTED, withDeadline } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
@@ -41,7 +36,7 @@ export function deletionHandler(sources: DisruptionSources): AdmissionHandler {
     if (request.operation !== 'DELETE') return allowFor(MESSAGES.removesNoPod, request);
     const decoded = decodePod(oldObject);
     if (!decoded.ok) return unreadable(request, decoded);
-    const disruption = disruptionOf('deletion', decoded.value, request, sources);
+    const disruption = disruptionOf('deletion', decoded.value, { request, object: undefined }, sources);
     const decision = decideDisruption(disruption);
     const isOptOut = disruption.caller === 'scheduler' && decision.kind === 'refused';
     return isOptOut ? unlessLastResort(sources, disruption, decision) : decision;
@@ -87,7 +82,7 @@ export function evictionHandler(sources: DisruptionSources): AdmissionHandler {
     const problem = evictionProblem(object, name);
     if (problem !== undefined) return malformed('object', problem);
     if (!isOwn(request)) return allowFor(MESSAGES.disruptionAccepted, { kind: 'eviction' }, { namespace, name });
-    const facts = { kind: 'eviction', caller: callerOf(request), namespace, name };
+    const facts = { kind: 'eviction', caller: callerOf(request, object), namespace, name };
     return decideOwnEviction(sources, review).catch((error: unknown) => unclearEviction(errorText(error), facts));
   };
 }
@@ -125,7 +120,7 @@ async function decideEvictionOf(
 ): Promise<AdmissionDecision> {
   const wanted = readEviction(object);
   const isDryRun = request.isDryRun || wanted.isDryRun;
-  const asked = { ...disruptionOf('eviction', pod, request, sources), ...wanted, isDryRun };
+  const asked = { ...disruptionOf('eviction', pod, { request, object }, sources), ...wanted, isDryRun };
   // Checked before anything else is read: a stolen token must not make the API server work for pods of other nodes.
   const refusal = refusalOfCaller(asked);
   if (refusal !== undefined) return refusal;
@@ -169,12 +164,12 @@ type Request = Review['request'];
 function disruptionOf(
   kind: RemovalRequest['kind'],
   pod: Pod,
-  request: Request,
+  { request, object }: Pick<Review, 'request' | 'object'>,
   { classAnnotations }: DisruptionSources,
 ): RemovalRequest {
   return {
     kind,
-    caller: callerOf(request),
+    caller: callerOf(request, object),
     callerNode: request.requester.nodeName,
     pod,
     expectedUid: undefined,
@@ -192,10 +187,11 @@ function isOwn({ requester }: Request): boolean {
   return OWN_ACCOUNTS.includes(requester.name);
 }
 
-function callerOf(request: Request): RemovalRequest['caller'] {
+function callerOf(request: Request, object: unknown): RemovalRequest['caller'] {
   const { name } = request.requester;
   if (name === AGENT_ACCOUNT) return 'agent';
-  if (name === QUEUES_ACCOUNT) return 'queues';
+  const isForQueues = name === ACCOUNTS.controller.user && readEviction(object).isForQueues;
+  if (isForQueues || name === FORMER_QUEUES_USER) return 'queues';
   if (isOwn(request)) return 'plimsoll';
   return SCHEDULERS.includes(name) ? 'scheduler' : 'other';
 }

@@ -11,7 +11,7 @@ import { waitUntil } from '#test/cluster/support/wait-until.ts';
 import { pod } from '#test/contract/harness.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy', import.meta.url));
-const PARTS = ['rbac', 'gate-policy', 'guard-policies', 'leader-policy'];
+const FILES = ['controller/rbac', 'queues/rbac', 'queues/gate-policy', 'queues/guard-policies', 'queues/leader-policy'];
 const AT_ONCE = 32;
 
 /** Pods of a namespace, or one of them. */
@@ -28,7 +28,7 @@ export async function send(client: KubeClient, path: string, body: object): Prom
 /** Installs the component without its Deployment, and returns a kubeconfig with the rights of its leader. */
 export async function installQueues(client: KubeClient, cluster: Cluster): Promise<string> {
   await send(client, '/api/v1/namespaces', { metadata: { name: 'plimsoll-system' } });
-  const files = PARTS.flatMap((part) => ['-f', `${DEPLOY}/components/queues/${part}.yaml`]);
+  const files = FILES.flatMap((file) => ['-f', `${DEPLOY}/components/${file}.yaml`]);
   for (const what of [['-k', `${DEPLOY}/crds`], files]) {
     const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', ...what]);
     if (applied.status !== 0) throw new Error(applied.stderr);

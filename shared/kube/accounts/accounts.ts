@@ -6,14 +6,13 @@
 import { serviceAccountUser } from '#shared/domain/priority/classes-and-policies.ts';
 import {
   COMPONENT_NAMES,
+  CONTROLLER,
   NAMESPACE_NODE,
   NAMESPACE_SYSTEM,
-  QUEUE_LEADER,
   type REPORTING_CONTROLLERS,
-  RESCHEDULER,
   SECOND_SCHEDULER,
 } from '#shared/kube/api-names.ts';
-import { type Right, RIGHTS } from './rights.ts';
+import { PART_RIGHTS, type Right, RIGHTS } from './rights.ts';
 
 export interface OwnAccount {
   readonly namespace: string;
@@ -24,8 +23,10 @@ export interface OwnAccount {
   readonly folder: string;
   /** Under which name it writes Events; absent if it writes none. */
   readonly reportsAs?: keyof typeof REPORTING_CONTROLLERS;
-  /** Which pods it may evict; absent if none. The agent: of its own node. Queues: of managed namespaces. */
-  readonly evicts?: 'OfOwnNode' | 'OfManagedNamespaces' | 'OfAnyNode';
+  /** Which pods it may evict; absent if none. By part: those of managed namespaces for queues, any for rescheduling. */
+  readonly evicts?: 'OfOwnNode' | 'ByPart';
+  /** Its users in earlier builds. They are held to the same rules, and work until their Deployments are gone. */
+  readonly formerUsers?: readonly string[];
   /** Deletes pods, as every scheduler does to preempt. */
   readonly preempts?: true;
   /** The part of the spec of a NodePressure that it may change; absent if none. */
@@ -48,32 +49,14 @@ export const ACCOUNTS = {
     evicts: 'OfOwnNode',
     rights: RIGHTS.agent,
   }),
-  nodeController: account({
-    name: COMPONENT_NAMES.scheduler,
-    folder: 'components/node-controller',
+  controller: account({
+    name: CONTROLLER,
+    folder: 'components/controller',
     reportsAs: 'scheduler',
+    evicts: 'ByPart',
     pressureField: 'avoid',
-    rights: RIGHTS.nodeController,
-  }),
-  queues: account({
-    name: QUEUE_LEADER,
-    folder: 'components/queues',
-    reportsAs: 'scheduler',
-    evicts: 'OfManagedNamespaces',
-    rights: RIGHTS.queues,
-  }),
-  rescheduling: account({
-    name: RESCHEDULER,
-    folder: 'components/rescheduling',
-    reportsAs: 'scheduler',
-    evicts: 'OfAnyNode',
-    pressureField: 'avoid',
-    rights: RIGHTS.rescheduling,
-  }),
-  disruptions: account({
-    name: 'plimsoll-disruptions',
-    folder: 'components/disruption-record',
-    rights: RIGHTS.disruptions,
+    rights: [...RIGHTS.controller, ...Object.values(PART_RIGHTS).flat()],
+    formerUsers: ['scheduler', 'queues', 'rescheduling', 'disruptions', 'dashboard'].map(formerUser),
   }),
   secondScheduler: account({
     name: SECOND_SCHEDULER,
@@ -91,10 +74,45 @@ export const ACCOUNTS = {
     pressureField: 'preemptionLoops',
     rights: RIGHTS.controlPlaneExtender,
   }),
-  dashboard: account({ name: 'plimsoll-dashboard', folder: 'components/dashboard', rights: RIGHTS.dashboard }),
 } as const;
 
 export const ALL_ACCOUNTS: readonly OwnAccount[] = Object.values(ACCOUNTS);
+
+/** What ran the parts of the controller in earlier builds. */
+export const FORMER_DEPLOYMENTS = ['node-controller', 'disruptions', 'queues', 'rescheduling', 'dashboard'].map(
+  (part) => `plimsoll-${part}`,
+);
+
+/** The account that made room for queues in earlier builds: its Evictions do not say for which part they are. */
+export const FORMER_QUEUES_USER = formerUser('queues');
+
+/** What a folder of deploy/components adds to the controller, and the variables that turn it on. */
+export interface ControllerPartRights {
+  readonly name: keyof typeof PART_RIGHTS;
+  readonly folder: string;
+  readonly variables: readonly string[];
+}
+
+export const CONTROLLER_PARTS: readonly ControllerPartRights[] = [
+  part('nodes', 'node-controller', 'NODES_PASSES'),
+  part('disruptions', 'disruption-record', 'DISRUPTIONS_RECORD'),
+  part('queues', 'queues', 'QUEUES_PASSES'),
+  part('rescheduling', 'rescheduling', 'RESCHEDULING_PASSES'),
+  part('dashboard', 'dashboard', 'DASHBOARD__PORT'),
+];
+
+function part(name: keyof typeof PART_RIGHTS, folder: string, ...variables: readonly string[]): ControllerPartRights {
+  return { name, folder: `components/${folder}`, variables: variables.map((variable) => `PLIMSOLL_${variable}`) };
+}
+
+/** The API server's names of an account: its own, and those of earlier builds. */
+export function usersOf({ user, formerUsers = [] }: Pick<OwnAccount, 'user' | 'formerUsers'>): readonly string[] {
+  return [user, ...formerUsers];
+}
+
+function formerUser(component: string): string {
+  return serviceAccountUser({ namespace: NAMESPACE_SYSTEM, name: `plimsoll-${component}` });
+}
 
 type Stated = Omit<OwnAccount, 'user' | 'namespace'> & { readonly namespace?: string };
 

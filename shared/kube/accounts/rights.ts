@@ -1,4 +1,4 @@
-import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
+import { CONTROLLER, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 
 /** What RBAC allows an account: verbs on resources of one API group. */
 export interface Right {
@@ -25,13 +25,13 @@ const COMPILED = ['priority', 'templates', 'podgroups', 'workloads'].flatMap((na
 ]);
 const WRITES_EVENTS = may('events.k8s.io', 'events', 'create patch');
 
+function heldLease(name: string, change = 'patch'): Right {
+  return may('coordination.k8s.io', 'leases', `get ${change}`, { names: [name], namespace: NAMESPACE_SYSTEM });
+}
+
 /** A Lease by name; its creation cannot be limited by name. */
 function lease(name: string, change = 'patch'): readonly Right[] {
-  const namespace = NAMESPACE_SYSTEM;
-  return [
-    may('coordination.k8s.io', 'leases', `get ${change}`, { names: [name], namespace }),
-    may('coordination.k8s.io', 'leases', 'create', { namespace }),
-  ];
+  return [heldLease(name, change), may('coordination.k8s.io', 'leases', 'create', { namespace: NAMESPACE_SYSTEM })];
 }
 
 /** Since when the mark of pods that were let in is guarded. */
@@ -60,7 +60,72 @@ const EXTENDER: readonly Right[] = [
   ...lease('plimsoll-preemption-loops'),
 ];
 
-/** Every right that a role of ours gives, by account; Kubernetes' own roles for a scheduler are not repeated. */
+/** The rights of each part of the controller: its account has those of the parts that are on. */
+export const PART_RIGHTS = {
+  nodes: [
+    may('', 'nodes', 'get list watch patch'),
+    may('', 'nodes/status', 'patch'),
+    may(OWN, 'nodepressures', 'get list watch patch'),
+    may(OWN, 'nodepressurepolicies', 'get list watch'),
+    WRITES_EVENTS,
+    heldLease('plimsoll-node-controller'),
+  ],
+  queues: [
+    may('', 'pods', 'list watch patch'),
+    may('', 'pods/status', 'patch'),
+    may('', 'pods/eviction', 'create'),
+    may('', 'namespaces nodes', 'list watch'),
+    ...CLUSTER_COPY,
+    may(OWN, 'nodepressures queues', 'list watch'),
+    may(OWN, 'queues/status', 'patch'),
+    may(OWN, 'queues', 'create patch delete'),
+    may(OWN, 'queueselectors', 'create patch'),
+    MARK_GUARD,
+    WRITES_EVENTS,
+    heldLease('plimsoll-queues'),
+    may('coordination.k8s.io', 'leases', 'list watch', { names: ['kube-scheduler'], namespace: 'kube-system' }),
+  ],
+  rescheduling: [
+    may('', 'pods namespaces nodes', 'list watch'),
+    may('', 'pods/eviction', 'create'),
+    ...CLUSTER_COPY,
+    WRITES_EVENTS,
+    may(OWN, 'nodepressures', 'get list watch patch'),
+    may(OWN, 'reschedulingpolicies disruptionlimits disruptionpolicies disruptionaccounts', 'list watch'),
+    may(OWN, 'reschedulingpolicies/status', 'patch'),
+    heldLease('plimsoll-rescheduling'),
+  ],
+  disruptions: [
+    may('', 'pods namespaces nodes', 'list watch'),
+    ...CLUSTER_COPY,
+    may('events.k8s.io', 'events', 'list watch'),
+    may(OWN, 'nodepressures queues reschedulingpolicies', 'list watch'),
+    may(OWN, 'disruptions', 'list watch create delete'),
+    may(OWN, 'disruptions/status', 'patch'),
+    may(OWN, 'disruptionlimits', 'list watch'),
+    may(OWN, 'disruptionpolicies', 'get list watch'),
+    may(OWN, 'disruptionaccounts', 'get create'),
+    may(OWN, 'disruptionaccounts/status', 'update'),
+    may(OWN, 'disruptionlimits/status disruptionpolicies/status', 'patch'),
+    heldLease('plimsoll-disruptions'),
+    may('', 'configmaps', 'get patch', { names: ['plimsoll-disruptions'], namespace: NAMESPACE_SYSTEM }),
+  ],
+  dashboard: [
+    may(OWN, 'nodepressures nodepressurepolicies prioritypolicies priorityquotas disruptions queues', 'get list watch'),
+    may('scheduling.k8s.io', 'priorityclasses', 'get list watch'),
+    may('', 'resourcequotas nodes', 'get list watch'),
+    may('', 'pods namespaces', 'list'),
+    may('policy', 'poddisruptionbudgets', 'list'),
+    may('events.k8s.io', 'events', 'get list watch'),
+    may('authentication.k8s.io', 'tokenreviews', 'create'),
+    may('authorization.k8s.io', 'subjectaccessreviews', 'create'),
+  ],
+} as const satisfies Readonly<Record<string, readonly Right[]>>;
+
+/**
+ * Every right that a role of ours gives, by account; Kubernetes' own roles for a scheduler are not repeated, nor are
+ * the parts of the controller.
+ */
 export const RIGHTS = {
   webhook: [
     may('', 'pods namespaces resourcequotas', 'get list watch'),
@@ -100,64 +165,7 @@ export const RIGHTS = {
     may(OWN, 'nodepressures', 'get list watch create'),
     may(OWN, 'nodepressures/status', 'patch'),
   ],
-  nodeController: [
-    may('', 'nodes', 'get list watch patch'),
-    may('', 'nodes/status', 'patch'),
-    may(OWN, 'nodepressures', 'get list watch patch'),
-    may(OWN, 'nodepressurepolicies', 'get list watch'),
-    WRITES_EVENTS,
-    ...lease('plimsoll-node-controller'),
-  ],
-  queues: [
-    may('', 'pods', 'list watch patch'),
-    may('', 'pods/status', 'patch'),
-    may('', 'pods/eviction', 'create'),
-    may('', 'namespaces nodes', 'list watch'),
-    ...CLUSTER_COPY,
-    may(OWN, 'nodepressures queues', 'list watch'),
-    may(OWN, 'queues/status', 'patch'),
-    may(OWN, 'queues', 'create patch delete'),
-    may(OWN, 'queueselectors', 'create patch'),
-    MARK_GUARD,
-    WRITES_EVENTS,
-    ...lease('plimsoll-queues'),
-    may('coordination.k8s.io', 'leases', 'list watch', { names: ['kube-scheduler'], namespace: 'kube-system' }),
-  ],
-  rescheduling: [
-    may('', 'pods namespaces nodes', 'list watch'),
-    may('', 'pods/eviction', 'create'),
-    ...CLUSTER_COPY,
-    WRITES_EVENTS,
-    may(OWN, 'nodepressures', 'get list watch patch'),
-    may(OWN, 'reschedulingpolicies disruptionlimits disruptionpolicies disruptionaccounts', 'list watch'),
-    may(OWN, 'reschedulingpolicies/status', 'patch'),
-    ...lease('plimsoll-rescheduling'),
-  ],
-  disruptions: [
-    may('', 'pods namespaces nodes', 'list watch'),
-    ...CLUSTER_COPY,
-    may('events.k8s.io', 'events', 'list watch'),
-    may(OWN, 'nodepressures queues reschedulingpolicies', 'list watch'),
-    may(OWN, 'disruptions', 'list watch create delete'),
-    may(OWN, 'disruptions/status', 'patch'),
-    may(OWN, 'disruptionlimits', 'list watch'),
-    may(OWN, 'disruptionpolicies', 'get list watch'),
-    may(OWN, 'disruptionaccounts', 'get create'),
-    may(OWN, 'disruptionaccounts/status', 'update'),
-    may(OWN, 'disruptionlimits/status disruptionpolicies/status', 'patch'),
-    ...lease('plimsoll-disruptions'),
-    may('', 'configmaps', 'get patch', { names: ['plimsoll-disruptions'], namespace: NAMESPACE_SYSTEM }),
-  ],
+  controller: lease(CONTROLLER),
   secondScheduler: [...EXTENDER, ...lease('plimsoll-scheduler', 'update')],
   controlPlaneExtender: EXTENDER,
-  dashboard: [
-    may(OWN, 'nodepressures nodepressurepolicies prioritypolicies priorityquotas disruptions queues', 'get list watch'),
-    may('scheduling.k8s.io', 'priorityclasses', 'get list watch'),
-    may('', 'resourcequotas nodes', 'get list watch'),
-    may('', 'pods namespaces', 'list'),
-    may('policy', 'poddisruptionbudgets', 'list'),
-    may('events.k8s.io', 'events', 'get list watch'),
-    may('authentication.k8s.io', 'tokenreviews', 'create'),
-    may('authorization.k8s.io', 'subjectaccessreviews', 'create'),
-  ],
 } as const satisfies Readonly<Record<string, readonly Right[]>>;

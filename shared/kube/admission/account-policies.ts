@@ -2,8 +2,22 @@
  * What the API server itself holds our own accounts to, from the list of them (shared/kube/accounts/accounts.ts). RBAC
  * can say neither in whose name an Event is written, nor how a pod is evicted, nor which field of an object is changed.
  */
-import { ACCOUNTS, ALL_ACCOUNTS, type OwnAccount } from '#shared/kube/accounts/accounts.ts';
-import { PROTECTED_NAMESPACES, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
+import {
+  ACCOUNTS,
+  ALL_ACCOUNTS,
+  FORMER_QUEUES_USER,
+  type OwnAccount,
+  usersOf,
+} from '#shared/kube/accounts/accounts.ts';
+import {
+  ANNOTATION_EVICTION_PART,
+  API_GROUP,
+  EVICTION_BY_QUEUES,
+  LABEL_QUEUES,
+  PROTECTED_NAMESPACES,
+  QUEUES_MANAGED,
+  REPORTING_CONTROLLERS,
+} from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { celList, celVariable, condition } from './cel-expressions.ts';
 
@@ -56,7 +70,7 @@ function eventReporters(): readonly KubeObject[] {
 
 function reportersByName(): string {
   const entries = Object.entries(REPORTING_CONTROLLERS).map(([reporter, name]) => {
-    const users = ALL_ACCOUNTS.filter(({ reportsAs }) => reportsAs === reporter).map(({ user }) => user);
+    const users = ALL_ACCOUNTS.filter(({ reportsAs }) => reportsAs === reporter).flatMap(usersOf);
     return `'${name}': ${celList(users)}`;
   });
   return `{${entries.join(',\n')}}`;
@@ -65,16 +79,32 @@ function reportersByName(): string {
 /** Those of the agent have a policy of their own, which is removed with it; a scheduler preempts by deleting. */
 const HELD_ACCOUNTS = ALL_ACCOUNTS.filter(({ evicts, preempts }) => evicts !== 'OfOwnNode' && preempts === undefined);
 
+/** Whether a part of the controller is on: its component gives the account the right to this status. */
+function isPartOn(plural: string): string {
+  return `authorizer.group('${API_GROUP}').resource('${plural}').subresource('status').check('patch').allowed()`;
+}
+
+const FOR_QUEUES = `object.?metadata.annotations['${ANNOTATION_EVICTION_PART}'].orValue('') == '${EVICTION_BY_QUEUES}'`;
+const IN_QUEUES = `namespaceObject.metadata.?labels['${LABEL_QUEUES}'].orValue('') == '${QUEUES_MANAGED}'`;
+
 /** A stolen token of ours evicts as its program does: never from kube-system, never without grace, one judged pod. */
 function ownEvictions(): readonly KubeObject[] {
-  const evicting = HELD_ACCOUNTS.filter(({ evicts }) => evicts !== undefined).map(({ user }) => user);
+  const evicting = HELD_ACCOUNTS.filter(({ evicts }) => evicts !== undefined).flatMap(usersOf);
   return policy({
     name: 'plimsoll-own-evictions',
     failurePolicy: 'Fail',
     resourceRules: [rule('', 'pods/eviction', ['CREATE'])],
-    matchConditions: [condition('by-plimsoll', `${USER} in ${celList(HELD_ACCOUNTS.map(({ user }) => user))}`)],
+    matchConditions: [condition('by-plimsoll', `${USER} in ${celList(HELD_ACCOUNTS.flatMap(usersOf))}`)],
     validations: [
       { expression: `${USER} in ${celList(evicting)}`, message: 'this account of Plimsoll evicts no pods' },
+      {
+        expression: `${USER} != '${ACCOUNTS.controller.user}' || (${FOR_QUEUES} ? ${isPartOn('queues')} : ${isPartOn('reschedulingpolicies')})`,
+        message: 'the part of the controller that would evict this pod is off',
+      },
+      {
+        expression: `!(${FOR_QUEUES} || ${USER} == '${FORMER_QUEUES_USER}') || ${IN_QUEUES}`,
+        message: `queues may evict only pods of namespaces with the label ${LABEL_QUEUES}=${QUEUES_MANAGED}`,
+      },
       {
         expression: "object.?deleteOptions.preconditions.uid.orValue('') != ''",
         message: 'an eviction by Plimsoll must carry the UID of the pod that was judged',
@@ -100,7 +130,7 @@ function ownLeases(): readonly KubeObject[] {
     name: 'plimsoll-own-leases',
     failurePolicy: 'Fail',
     resourceRules: [rule('coordination.k8s.io', 'leases', ['CREATE'])],
-    matchConditions: [condition('by-plimsoll', `${USER} in ${celList(ALL_ACCOUNTS.map(({ user }) => user))}`)],
+    matchConditions: [condition('by-plimsoll', `${USER} in ${celList(ALL_ACCOUNTS.flatMap(usersOf))}`)],
     variables: [celVariable('lease', `${lease}(object.metadata.?name.orValue(''))`)],
     validations: [
       { expression: MAY_RENEW, message: 'an account of Plimsoll may create only a Lease that it may renew' },
@@ -108,18 +138,22 @@ function ownLeases(): readonly KubeObject[] {
   });
 }
 
-/** The field of a NodePressure that an account may change, and no entry of it that forbids a node. */
+/** Only the node controller forbids nodes, where a loop of evictions is to end; its right to change nodes shows it. */
+const FORBIDS_NODES = "authorizer.group('').resource('nodes').check('patch').allowed()";
+
+/** The field of a NodePressure that an account may change, and who may add entries to it that forbid a node. */
 export function pressurePolicy(
-  { user, name, pressureField }: OwnAccount & Required<Pick<OwnAccount, 'pressureField'>>,
+  account: OwnAccount & Required<Pick<OwnAccount, 'pressureField'>>,
   component: string,
 ): readonly KubeObject[] {
+  const { name, pressureField } = account;
   const sides = '[variables.new, variables.old]';
   return policy({
     name: `${name}-pressures`,
     component,
     failurePolicy: 'Fail',
     resourceRules: [rule('plimsoll.dev', 'nodepressures', ['UPDATE'])],
-    matchConditions: [condition('account', `${USER} == '${user}'`)],
+    matchConditions: [condition('account', `${USER} in ${celList(usersOf(account))}`)],
     variables: [celVariable('new', 'dyn(object)'), celVariable('old', 'dyn(oldObject)')],
     validations: [
       {
@@ -131,7 +165,7 @@ export function pressurePolicy(
         message: `${name} may change only spec.${pressureField} of a NodePressure`,
       },
       {
-        expression: `variables.new.?spec.avoid.orValue([]).all(entry, !entry.?hard.orValue(false) || entry in variables.old.?spec.avoid.orValue([]))`,
+        expression: `${FORBIDS_NODES} || variables.new.?spec.avoid.orValue([]).all(entry, !entry.?hard.orValue(false) || entry in variables.old.?spec.avoid.orValue([]))`,
         message: `${name} may forbid no node: its entries in spec.avoid are not hard`,
       },
     ],

@@ -1,5 +1,5 @@
 import type { Component } from '#shared/domain/disruption/limit-rule.ts';
-import { ACCOUNTS, ALL_ACCOUNTS } from '#shared/kube/accounts/accounts.ts';
+import { ACCOUNTS, ALL_ACCOUNTS, usersOf } from '#shared/kube/accounts/accounts.ts';
 
 /** A named expression of a ValidatingAdmissionPolicy, computed at most once for each evaluation. */
 export interface CelVariable {
@@ -28,11 +28,9 @@ export interface MatchCondition {
 
 /** The service account of the agents. */
 export const AGENT_ACCOUNT = ACCOUNTS.agent.user;
-/** The account that makes room for queues. */
-export const QUEUES_ACCOUNT = ACCOUNTS.queues.user;
 /** Our service accounts, as the API server names them, without that of a kube-scheduler. */
-export const OWN_ACCOUNTS: readonly string[] = ALL_ACCOUNTS.filter(({ preempts }) => preempts === undefined).map(
-  ({ user }) => user,
+export const OWN_ACCOUNTS: readonly string[] = ALL_ACCOUNTS.filter(({ preempts }) => preempts === undefined).flatMap(
+  usersOf,
 );
 /** Users that preempt by deleting: the cluster's scheduler, and that of deploy/components/scheduler-second. */
 export const SCHEDULERS: readonly string[] = ['system:kube-scheduler', ACCOUNTS.secondScheduler.user];

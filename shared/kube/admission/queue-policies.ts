@@ -3,20 +3,26 @@
  * queue leader to remove it (docs/contributing/decisions/queue-gate.md). Applies only in namespaces with the
  * label plimsoll.dev/queues=managed.
  */
-import { serviceAccountUser } from '#shared/domain/priority/classes-and-policies.ts';
+import { ACCOUNTS, FORMER_QUEUES_USER } from '#shared/kube/accounts/accounts.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
   ANNOTATION_ADMITTED,
   API_GROUP,
+  CONTROLLER,
   LABEL_QUEUES,
-  NAMESPACE_SYSTEM,
   QUEUE_GATE,
-  QUEUE_LEADER,
   QUEUE_POLICY_NAMES,
   QUEUES_MANAGED,
   RELEASE_VERB,
 } from '#shared/kube/api-names.ts';
-import { celVariable, condition, type CelVariable, type MatchCondition, NOT_A_NODE } from './cel-expressions.ts';
+import {
+  celList,
+  celVariable,
+  condition,
+  type CelVariable,
+  type MatchCondition,
+  NOT_A_NODE,
+} from './cel-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
 import { QUEUE_LABEL } from './queue-label.ts';
 import { QUEUE_ROOT } from './queue-root.ts';
@@ -29,9 +35,9 @@ const LABELS = {
   'app.kubernetes.io/component': 'queues',
   'app.kubernetes.io/part-of': 'plimsoll',
 };
-const LEADER = serviceAccountUser({ namespace: NAMESPACE_SYSTEM, name: QUEUE_LEADER });
 
 const USER = "request.userInfo.?username.orValue('')";
+const IS_LEADER = `${USER} in ${celList([ACCOUNTS.controller.user, FORMER_QUEUES_USER])}`;
 const IS_GATED = `object.spec.?schedulingGates.orValue([]).exists(gate, gate.name == '${QUEUE_GATE}')`;
 /** Kubernetes rejects a gate on a pod that names its node; the guard says what to change. */
 const NEEDS_GATE = condition('needs-the-gate', `!${IS_GATED} && object.spec.?nodeName.orValue('') == ''`);
@@ -66,7 +72,7 @@ const IS_UPDATE = "request.operation == 'UPDATE'";
 const GUARD_VARIABLES: readonly CelVariable[] = [
   celVariable('isGated', IS_GATED),
   celVariable('wasGated', `${IS_UPDATE} && ${IS_GATED.replace('object', 'oldObject')}`),
-  celVariable('isLeader', `${USER} == '${LEADER}'`),
+  celVariable('isLeader', IS_LEADER),
 ];
 
 function annotationOf(object: string): string {
@@ -87,7 +93,7 @@ const GUARD_VALIDATIONS = [
   },
   {
     expression: `!variables.wasGated || variables.isGated || variables.isLeader || ${MAY_RELEASE}`,
-    message: `the scheduling gate ${QUEUE_GATE} must only be removed by ${QUEUE_LEADER}, which lets the pod in when its queue has room`,
+    message: `the scheduling gate ${QUEUE_GATE} must only be removed by ${CONTROLLER}, which lets the pod in when its queue has room`,
   },
 ];
 
@@ -137,8 +143,8 @@ function mark(): readonly KubeObject[] {
     variables: [],
     validations: [
       {
-        expression: `${USER} == '${LEADER}'`,
-        message: `the annotation ${ANNOTATION_ADMITTED} must only be written by ${QUEUE_LEADER}`,
+        expression: IS_LEADER,
+        message: `the annotation ${ANNOTATION_ADMITTED} must only be written by ${CONTROLLER}`,
       },
     ],
     failurePolicy: 'Fail',

@@ -4,17 +4,20 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 
 describe('accountFindings', () => {
-  /** Answers access reviews, where these accounts of components are installed. */
+  /** Answers access reviews, where the controller with these variables, and these objects, are installed. */
   function authoriser(
     isAllowed: (spec: string) => boolean,
-    installed: readonly string[] = [],
+    variables: Readonly<Record<string, string>> = {},
+    installed: readonly string[] = Object.keys(variables).length === 0 ? [] : ['plimsoll-controller'],
   ): Pick<KubeClient, 'request'> {
     return {
       request: ({ method, path, body }) => {
         const isThere = method !== 'GET' || installed.some((name) => path.endsWith(`/${name}`));
         if (!isThere) return Promise.resolve({ kind: 'notFound', message: 'not found' } as Outcome<unknown>);
         const status = { allowed: isAllowed(JSON.stringify(body ?? {})) };
-        return Promise.resolve({ kind: 'ok', warnings: [], object: { metadata: { name: 'x' }, status } });
+        const env = Object.entries(variables).map(([name, value]) => ({ name, value }));
+        const spec = { template: { spec: { containers: [{ env }] } } };
+        return Promise.resolve({ kind: 'ok', warnings: [], object: { metadata: { name: 'x' }, status, spec } });
       },
     };
   }
@@ -38,7 +41,7 @@ describe('accountFindings', () => {
     ]);
   });
 
-  test('every right of every account that is installed is looked for', async () => {
+  test('every right of every part that is on is looked for', async () => {
     const without =
       (...parts: readonly string[]) =>
       (spec: string) =>
@@ -47,14 +50,25 @@ describe('accountFindings', () => {
       (await accountFindings(client)).map(({ text }) => text);
     const ofPolicies = without('"resource":"disruptionpolicies"', '"verb":"get"');
     expect(await texts(authoriser(ofPolicies))).toEqual([expect.stringMatching(/^service accounts have all \d+/)]);
-    expect(await texts(authoriser(ofPolicies, ['plimsoll-disruptions']))).toEqual([
-      'system:serviceaccount:plimsoll-system:plimsoll-disruptions may not get disruptionpolicies.plimsoll.dev',
+    const off = { PLIMSOLL_DISRUPTIONS_RECORD: 'Off', PLIMSOLL_DASHBOARD__PORT: '' };
+    expect(await texts(authoriser(ofPolicies, off))).toEqual([expect.stringMatching(/^service accounts have all \d+/)]);
+    expect(await texts(authoriser(ofPolicies, { PLIMSOLL_DISRUPTIONS_RECORD: 'On' }))).toEqual([
+      'system:serviceaccount:plimsoll-system:plimsoll-controller may not get disruptionpolicies.plimsoll.dev',
     ]);
     const ofLease = without('"resource":"leases"', '"name":"plimsoll-queues"');
-    expect(await accountFindings(authoriser(ofLease, ['plimsoll-queues']))).toMatchObject([
+    expect(await accountFindings(authoriser(ofLease, { PLIMSOLL_QUEUES_PASSES: 'On' }))).toMatchObject([
       { next: expect.stringContaining('get leases.coordination.k8s.io/plimsoll-queues -n plimsoll-system') as string },
       { next: expect.stringContaining('patch leases.coordination.k8s.io/plimsoll-queues -n') as string },
     ]);
+  });
+
+  test('Deployments of an earlier version are named, because they still lead', async () => {
+    const [finding] = await accountFindings(authoriser(() => true, {}, ['plimsoll-queues', 'plimsoll-dashboard']));
+    expect(finding).toMatchObject({
+      level: 'Warning',
+      text: 'Deployments of an earlier version still lead their parts: plimsoll-queues, plimsoll-dashboard',
+      next: expect.stringContaining('delete deployments plimsoll-queues plimsoll-dashboard') as string,
+    });
   });
 
   test('the caller learns that it may not ask', async () => {

@@ -14,7 +14,14 @@ import { findBinaries } from '#test/cluster/support/control-plane/binaries.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
-const COMPONENTS = ['scheduler-second', 'control-plane-extender', 'node-controller', 'dashboard', 'dashboards'];
+const COMPONENTS = [
+  'scheduler-second',
+  'control-plane-extender',
+  'controller',
+  'node-controller',
+  'dashboard',
+  'dashboards',
+];
 const TENANT = { namespace: 'default', name: 'tenant' };
 const WITHIN_MS = 240_000;
 const POD = {

@@ -21,14 +21,8 @@ const WORKLOADS = [
   { name: 'plimsoll-agent', overlay: 'base', ports: [], checks: ['/livez'] },
   { name: 'plimsoll-scheduler', overlay: 'overlays/second-scheduler', ports: ['--port'], checks: LIVES_AND_IS_READY },
   {
-    name: 'plimsoll-node-controller',
-    overlay: 'overlays/node-controller',
-    ports: ['--port'],
-    checks: LIVES_AND_IS_READY,
-  },
-  {
-    name: 'plimsoll-dashboard',
-    overlay: 'overlays/dashboard',
+    name: 'plimsoll-controller',
+    overlay: 'overlays/everything',
     ports: ['--port', '--dashboard-port'],
     checks: LIVES_AND_IS_READY,
   },
@@ -66,7 +60,13 @@ export function imageProcesses(image: () => BuiltImage): void {
     const mounted = { server: connection.server, ca: connection.ca ?? '', token, namespace: account.namespace };
     const { runAsUser, runAsGroup } = at(template, 'securityContext') as Readonly<Record<string, number>>;
     const user = `${runAsUser}:${runAsGroup}`;
-    const container = start({ name, command: command.map(withVariables), environment: DOWNWARD, user }, mounted);
+    const variables = (at(template, 'containers.0.env') ?? []) as readonly {
+      readonly name: string;
+      readonly value?: string;
+    }[];
+    const given = variables.flatMap(({ name: key, value }) => (value === undefined ? [] : [[key, value] as const]));
+    const environment = { ...Object.fromEntries(given), ...DOWNWARD };
+    const container = start({ name, command: command.map(withVariables), environment, user }, mounted);
     container.start();
     const health = `http://127.0.0.1:${port}`;
     for (const path of checks) {

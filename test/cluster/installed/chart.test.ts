@@ -161,13 +161,23 @@ function setFlags(values: readonly string[]): readonly string[] {
 }
 
 function objectsByName(objects: readonly unknown[]): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(objects.map((object) => [nameOf(object), object]));
+  return Object.fromEntries(objects.map((object) => [nameOf(object), inAnyOrder(object)]));
+}
+
+/** Kustomize puts what a patch adds to these lists first; neither order means anything. */
+function inAnyOrder(object: unknown): unknown {
+  const isFree = (key: string, value: unknown): value is readonly { readonly name: string }[] =>
+    ['env', 'ports'].includes(key) && Array.isArray(value);
+  const text = JSON.stringify(object, (key, value: unknown) =>
+    isFree(key, value) ? value.toSorted((a, b) => (a.name < b.name ? -1 : 1)) : value,
+  );
+  return JSON.parse(text);
 }
 
 /** By name, without what Helm and kustomize say about themselves. */
 function byName(objects: readonly unknown[]): Readonly<Record<string, unknown>> {
   const some = objects.filter((object) => object !== null && object !== undefined);
-  return Object.fromEntries(some.map((object) => [nameOf(object), withoutTools(object)]));
+  return Object.fromEntries(some.map((object) => [nameOf(object), withoutTools(inAnyOrder(object))]));
 }
 
 function withoutTools(object: unknown): unknown {

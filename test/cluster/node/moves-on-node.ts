@@ -16,7 +16,7 @@ import { call } from './kube-calls.ts';
 import { NODE_NAME } from './node-place.ts';
 
 const RIGHTS = fileURLToPath(new URL('../../../deploy/components/rescheduling/rbac.yaml', import.meta.url));
-const ACCOUNT = { namespace: 'plimsoll-system', name: 'plimsoll-rescheduling' };
+const ACCOUNT = { namespace: 'plimsoll-system', name: 'plimsoll-controller' };
 const FLAGS = ['--extender=Off', '--nodes-passes=Off', '--rescheduling-passes=On'];
 const OURS = '/apis/plimsoll.dev/v1alpha1';
 const POLICIES = `${OURS}/reschedulingpolicies`;

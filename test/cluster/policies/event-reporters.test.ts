@@ -11,7 +11,7 @@ const COUNT = 3_000;
 const AGENT = 'system:serviceaccount:plimsoll-node:plimsoll-agent';
 const USERS = [
   AGENT,
-  ...['webhook', 'scheduler', 'queues', 'rescheduling', 'disruptions', 'dashboard'].map(
+  ...['webhook', 'controller', 'scheduler', 'queues', 'rescheduling', 'other'].map(
     (name) => `system:serviceaccount:plimsoll-system:plimsoll-${name}`,
   ),
   'system:serviceaccount:plimsoll-system:default',
@@ -26,6 +26,8 @@ const OURS = ['plimsoll.dev/agent', 'plimsoll.dev/webhook', SCHEDULER, ' PLIMSOL
 const REPORTERS: Readonly<Record<string, string>> = {
   [AGENT]: 'plimsoll.dev/agent',
   'system:serviceaccount:plimsoll-system:plimsoll-webhook': 'plimsoll.dev/webhook',
+  'system:serviceaccount:plimsoll-system:plimsoll-controller': SCHEDULER,
+  // The accounts of earlier builds.
   'system:serviceaccount:plimsoll-system:plimsoll-scheduler': SCHEDULER,
   'system:serviceaccount:plimsoll-system:plimsoll-queues': SCHEDULER,
   'system:serviceaccount:plimsoll-system:plimsoll-rescheduling': SCHEDULER,

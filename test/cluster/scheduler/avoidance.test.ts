@@ -15,7 +15,7 @@ import { eventually } from '#test/build/waiting.ts';
 import { ENFORCING_NODES, NODE_POLICIES } from './enforcing-nodes.ts';
 
 const OVERLAY = fileURLToPath(new URL('../../../deploy/overlays/node-controller', import.meta.url));
-const ACCOUNT = { namespace: 'plimsoll-system', name: 'plimsoll-scheduler' };
+const ACCOUNT = { namespace: 'plimsoll-system', name: 'plimsoll-controller' };
 const PODS = '/api/v1/namespaces/default/pods';
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const why = whyNoOwnCluster(process.env);

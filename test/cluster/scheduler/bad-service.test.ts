@@ -35,14 +35,14 @@ describe.skipIf(why !== undefined)(`pods that fail on one node${why ?? ''}`, () 
 
   beforeAll(async () => {
     const { admin } = own();
-    extender = await startShipped(own(), 'plimsoll-control-plane-extender', [], { port });
+    extender = await startShipped(own(), 'control-plane-extender', [], { port });
     await makeFakeNodes(admin, 'node', 3);
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(3), PATIENCE_MS);
     for (const name of ['node-0', 'node-1', 'node-2'])
       await send('POST', PRESSURES, { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name } });
     for (const app of ['killed', 'web', 'busy']) await scene.createReplicas(app, 3);
     await eventually(async () => expect(await scene.countReadyReplicas()).toBe(9), PATIENCE_MS);
-    await Promise.all([scene.start('plimsoll-rescheduling'), scene.start('plimsoll-disruptions')]);
+    await Promise.all([scene.start('rescheduling'), scene.start('disruption-record')]);
   }, 120_000);
 
   /** kube-scheduler spreads the replicas of an owner, one on each node. */

@@ -138,7 +138,7 @@ describe.skipIf(why !== undefined)(`whom kube-scheduler with the extender preemp
   function playAll(cases: Readonly<Record<string, ChoiceCase>>, prefix: string, flags: readonly string[] = []): void {
     let extender: SchedulerProcess;
     beforeAll(async () => {
-      extender = await startShipped(own(), 'plimsoll-control-plane-extender', flags, { port });
+      extender = await startShipped(own(), 'control-plane-extender', flags, { port });
     }, 60_000);
     afterAll(() => extender.stop());
     const numbered = Object.entries(cases).map(([name, choice], index) => [name, `${prefix}${index}`, choice] as const);

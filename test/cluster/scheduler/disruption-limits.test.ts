@@ -47,7 +47,7 @@ describe.skipIf(why !== undefined)(`limits of disruptions${why ?? ''}`, () => {
     await makeFakeNodes(admin, 'node', 2);
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(2), PATIENCE_MS);
     await startWebhooks();
-    recorder = await startShipped(own(), 'plimsoll-disruptions');
+    recorder = await startShipped(own(), 'disruption-record');
     ending = endTerminatedPods(admin, ended.signal);
     const spec = { selector: { matchLabels: { app: 'web' } }, limits: [{ max: MAX, window: '1h' }] };
     const head = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'DisruptionLimit', metadata: { name: 'web' } };

@@ -45,7 +45,7 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
     await Promise.all(replicas.map((each) => each.stop()));
   });
 
-  const startRecord = () => startShipped(own(), 'plimsoll-disruptions');
+  const startRecord = () => startShipped(own(), 'disruption-record');
   const scene = removalScene(own);
   const { send, create, records, recordOf, preemptorsInEvents, makeOwner, evict, pressure, cause } = scene;
 

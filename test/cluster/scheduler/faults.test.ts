@@ -42,7 +42,7 @@ describe.skipIf(why !== undefined)(`extender and node controller, when others fa
   afterAll(() => scheduler.stop());
 
   async function start(clockOffsetMs = 0): Promise<void> {
-    scheduler = await startSchedulerProcess(own().cluster.kubeconfig, port, [], clockOffsetMs);
+    scheduler = await startSchedulerProcess(own().cluster.kubeconfig, port, [], { clockOffsetMs });
   }
 
   const { createClass, create, pokedUntilPlaced } = preemptionScenario(own, 'default-scheduler');

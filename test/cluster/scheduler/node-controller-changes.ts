@@ -60,7 +60,7 @@ const ofStatus = (status: object): Refused => ({
   refusal: 'the node controller may change only the conditions in the status of a node',
 });
 const NODE_METADATA = 'the node controller may not change the metadata of a node';
-const PRESSURE_METADATA = 'the node controller may not change the metadata of a NodePressure';
+const PRESSURE_METADATA = 'plimsoll-controller may not change the metadata of a NodePressure';
 const OWN_TAINT = PRESSURE_TAINTS.memory;
 
 /** What a stolen token must not change, with the refusal. Each is valid for a user with all rights. */
@@ -113,7 +113,7 @@ export const FORBIDDEN_CHANGES = {
 export const FUTURE_FIELD = {
   path: PRESSURE,
   body: { spec: { future: 'x' } },
-  refusal: 'the node controller may change only the avoid list in the spec of a NodePressure',
+  refusal: 'plimsoll-controller may change only spec.avoid of a NodePressure',
   definition: [
     {
       op: 'add',

@@ -24,7 +24,7 @@ const OVERLAY = fileURLToPath(new URL('../../../deploy/overlays/node-controller'
 const DEFINITION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodepressures.plimsoll.dev';
 const POLICIES = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
 const NODES_POLICY = 'plimsoll-node-controller-nodes';
-const PRESSURES_POLICY = 'plimsoll-node-controller-pressures';
+const PRESSURES_POLICY = 'plimsoll-controller-pressures';
 const PATIENCE_MS = 30_000;
 const why = whyNoOwnCluster(process.env);
 
@@ -38,7 +38,7 @@ describe.skipIf(why !== undefined)(`the account of the node controller${why ?? '
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(1), PATIENCE_MS);
     const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '--validate=strict', '-k', OVERLAY]);
     expect([applied.status, applied.stderr]).toEqual([0, '']);
-    account = await accountClient(own(), { namespace: 'plimsoll-system', name: 'plimsoll-scheduler' });
+    account = await accountClient(own(), { namespace: 'plimsoll-system', name: 'plimsoll-controller' });
     await prepareObjects();
     for (const change of [FORBIDDEN_CHANGES.nodes['adds a label'], FORBIDDEN_CHANGES.pressures['adds a label']])
       await eventually(async () => expect(await dryRun(account, change)).toMatchObject({ kind: 'forbidden' }));

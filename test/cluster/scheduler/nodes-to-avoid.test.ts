@@ -43,7 +43,7 @@ describe.skipIf(why !== undefined)(
           expect(outcome).toMatchObject({ kind: 'ok' });
         }, PATIENCE_MS);
       }
-      extender = await startShipped(own(), 'plimsoll-control-plane-extender', [], { port });
+      extender = await startShipped(own(), 'control-plane-extender', [], { port });
     }, 120_000);
     afterAll(() => extender.stop());
 

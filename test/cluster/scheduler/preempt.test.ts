@@ -33,7 +33,7 @@ describe.skipIf(why !== undefined)(`kube-scheduler with the extender${why ?? ''}
 
   beforeAll(async () => {
     await installShippedSet(own());
-    extender = await startShipped(own(), 'plimsoll-control-plane-extender', [], { port });
+    extender = await startShipped(own(), 'control-plane-extender', [], { port });
   }, 60_000);
   afterAll(() => extender.stop());
 

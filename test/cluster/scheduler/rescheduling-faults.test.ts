@@ -43,7 +43,7 @@ describe.skipIf(why !== undefined)(`${MOVES} moves with faults between them${why
     await makePools('new');
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(2 * NODES * POOLS.length), PATIENCE_MS);
     before = await pods();
-    const start = () => scene.start('plimsoll-rescheduling');
+    const start = () => scene.start('rescheduling');
     replicas = [await start(), await start()];
   }, 2 * TEST_MS);
 
@@ -141,7 +141,7 @@ describe.skipIf(why !== undefined)(`a kube-scheduler that packs nodes${why ?? ''
     for (const n of [0, 1, 2]) await close(n, false);
     await makeFakeNodes(admin, 'new', 2);
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(5), PATIENCE_MS);
-    await scene.start('plimsoll-rescheduling');
+    await scene.start('rescheduling');
   }, 120_000);
 
   async function close(n: number, unschedulable: boolean): Promise<void> {

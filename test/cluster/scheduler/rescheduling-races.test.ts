@@ -48,7 +48,7 @@ describe.skipIf(why !== undefined)(`pods that are moved while others come${why ?
     receiver = await webhookReceiver();
     receiver.on('/evictions', () => ({ allowed: true }));
     await askAboutEvictions();
-    rescheduler = await scene.start('plimsoll-rescheduling');
+    rescheduler = await scene.start('rescheduling');
   }, 120_000);
 
   async function bind(name: string, nodeName: string, cpu: string): Promise<void> {

@@ -4,7 +4,7 @@ import { at, textAt } from '#test/contract/harness.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
-import { installShippedSet, type SchedulerWorkload, startShipped } from '#test/cluster/support/shipped-set.ts';
+import { installShippedSet, type ShippedPart, startShipped } from '#test/cluster/support/shipped-set.ts';
 import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { letTimePass } from '#test/build/waiting.ts';
 import { podPath } from './removal-scene.ts';
@@ -52,7 +52,7 @@ export function reschedulingScene(
     await Promise.all(processes.map((each) => each.stop()));
   });
 
-  async function start(workload: SchedulerWorkload): Promise<SchedulerProcess> {
+  async function start(workload: ShippedPart): Promise<SchedulerProcess> {
     const started = await startShipped(own(), workload);
     processes.push(started);
     return started;

@@ -43,7 +43,7 @@ describe.skipIf(why !== undefined)(`worked examples on kube-scheduler with the e
   beforeAll(async () => {
     const { admin } = own();
     await installShippedSet(own());
-    extender = await startShipped(own(), 'plimsoll-control-plane-extender', [], { port });
+    extender = await startShipped(own(), 'control-plane-extender', [], { port });
     const metadata = { name: classOf(PROTECTED), annotations: { 'plimsoll.dev/allow-preemption': 'false' } };
     const body = { metadata, value: PROTECTED };
     expect(await admin.request({ method: 'POST', path: CLASSES, body })).toMatchObject({ kind: 'ok' });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
-import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM, QUEUE_LEADER } from '#shared/kube/api-names.ts';
+import { COMPONENT_NAMES, CONTROLLER, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { textAt } from '#test/contract/harness.ts';
 import type { Cluster } from './control-plane/cluster.ts';
@@ -16,7 +16,7 @@ export interface Account {
 export const AGENT: Account = { namespace: NAMESPACE_NODE, name: COMPONENT_NAMES.agent };
 export const WEBHOOK: Account = { namespace: NAMESPACE_SYSTEM, name: COMPONENT_NAMES.webhook };
 /** Of deploy/components/queues. */
-export const QUEUE_ACCOUNT: Account = { namespace: NAMESPACE_SYSTEM, name: QUEUE_LEADER };
+export const QUEUE_ACCOUNT: Account = { namespace: NAMESPACE_SYSTEM, name: CONTROLLER };
 
 const HOUR_SECONDS = 3_600;
 

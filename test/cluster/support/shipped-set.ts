@@ -2,6 +2,7 @@ import { buildFolder } from '#tools/manifests/kustomize/build-folder.ts';
 import type { Manifest } from '#tools/manifests/manifest.ts';
 import { at } from '#test/contract/harness.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { CONTROLLER } from '#shared/kube/api-names.ts';
 import { accountKubeconfig } from './accounts.ts';
 import { kubectl } from './control-plane/kubectl.ts';
 import type { OwnCluster } from './control-plane/own-cluster.ts';
@@ -15,13 +16,9 @@ const FIRST: ReadonlySet<string> = new Set(['Namespace', 'CustomResourceDefiniti
 const AT_ONCE = 4;
 const NO_NODE = { 'example.test/plimsoll': 'off' };
 
-/** A Deployment or DaemonSet of the scheduler process. */
-export type SchedulerWorkload =
-  | 'plimsoll-node-controller'
-  | 'plimsoll-control-plane-extender'
-  | 'plimsoll-disruptions'
-  | 'plimsoll-queues'
-  | 'plimsoll-rescheduling';
+/** The overlay that says what the scheduler process does: one part of the controller, all of them, or the extender. */
+export type ShippedPart =
+  'node-controller' | 'control-plane-extender' | 'disruption-record' | 'queues' | 'rescheduling' | 'everything';
 
 /**
  * Installs Plimsoll with every part on, as a user would, and starts none of its pods: nothing runs them on a control plane
@@ -45,24 +42,33 @@ async function apply(kubeconfig: string, items: readonly Manifest[]): Promise<vo
   if (applied.status !== 0) throw new Error(`cannot install Plimsoll: ${applied.stderr}`);
 }
 
-/** With the arguments and the account that the workload has, and more flags after them; the port is that of its extender. */
+/**
+ * With the variables, the arguments and the account that the overlay gives it, and more flags after them; the port is that
+ * of its extender. The account has the rights of all parts, because the set with all of them is installed.
+ */
 export async function startShipped(
   own: Pick<OwnCluster, 'admin' | 'connection' | 'cluster'>,
-  workload: SchedulerWorkload,
+  part: ShippedPart,
   flags: readonly string[] = [],
   { port, clockOffsetMs }: { readonly port?: number; readonly clockOffsetMs?: number } = {},
 ): Promise<SchedulerProcess> {
-  const { account, args } = shipped(workload);
+  const { account, args, env } = shipped(part);
   const kubeconfig = await accountKubeconfig(own, account);
   const [free = 0] = port === undefined ? await freePorts(1) : [port];
-  return startSchedulerProcess(kubeconfig, free, [...args, ...flags], clockOffsetMs);
+  return startSchedulerProcess(kubeconfig, free, [...args, ...flags], { clockOffsetMs, env });
 }
 
-function shipped(workload: SchedulerWorkload) {
-  const found = buildFolder(FOLDER).find(({ kind, metadata }) => isWorkload(kind) && metadata.name === workload);
+const built: Parameters<typeof buildFolder>[1] = new Map();
+
+function shipped(part: ShippedPart) {
+  const name = part === 'control-plane-extender' ? 'plimsoll-control-plane-extender' : CONTROLLER;
+  const objects = buildFolder(`deploy/overlays/${part}`, built);
+  const found = objects.find(({ kind, metadata }) => isWorkload(kind) && metadata.name === name);
   const pod = at(found, 'spec.template.spec');
   const args = at(pod, 'containers.0.args') as readonly string[];
+  const env = (at(pod, 'containers.0.env') ?? []) as readonly { readonly name: string; readonly value: string }[];
   return {
+    env: Object.fromEntries(env.map((each) => [each.name, each.value])),
     account: { namespace: String(found?.metadata.namespace), name: String(at(pod, 'serviceAccountName')) },
     // Where it listens is told by the suite: several run on one machine.
     args: args.filter((arg) => !/^--(?:health-)?(?:host|port)=/.test(arg)),

@@ -55,7 +55,7 @@ test('the chart has what is written by hand, a template for each component, and 
     path.slice('deploy/charts/plimsoll/'.length),
   );
   const boards = globSync('deploy/dashboards/*.json').map((path) => path.replace('deploy/', 'files/'));
-  const made = ['agent', 'webhook', 'scheduler', 'queues', 'dashboard'].map((name) => `templates/${name}.yaml`);
+  const made = ['agent', 'webhook', 'controller', 'scheduler', 'queues'].map((name) => `templates/${name}.yaml`);
   const wanted = [...written, ...boards, ...made, 'files/alerts.yaml'].map((path) => `chart/${path}`);
   expect(wanted.filter((path) => !paths.includes(path))).toEqual([]);
 });

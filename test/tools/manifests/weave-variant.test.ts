@@ -30,7 +30,7 @@ describe('weaveVariant', () => {
       'one field of an item',
       [{ n: 1, v: 1 }],
       [{ n: 1, v: 2 }],
-      '- n: 1\n  {{- if .Values.x }}\n  v: 2\n  {{- else }}\n  v: 1\n  {{- end }}',
+      '- "n": 1\n  {{- if .Values.x }}\n  v: 2\n  {{- else }}\n  v: 1\n  {{- end }}',
     ],
     [
       'the first field of an item',

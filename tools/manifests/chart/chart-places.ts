@@ -24,7 +24,6 @@ const POD = 'spec.template.spec';
 /** What a process must know about non-default namespaces. */
 const NAMESPACES = '(include "plimsoll.namespaces" $ | fromYamlArray)';
 const SCHEDULER_HEAP = { mebibytes: 288, ofLimit: 384, position: 3 } as const;
-const LEADER_HEAP = { mebibytes: 400, ofLimit: 512, position: 3 } as const;
 
 const WEBHOOK: Workload = {
   object: 'Deployment plimsoll-webhook',
@@ -32,11 +31,11 @@ const WEBHOOK: Workload = {
   account: 'plimsoll-webhook',
   heap: { mebibytes: 112, ofLimit: 352, position: 2 },
 };
-const NODE_CONTROLLER: Workload = {
-  object: 'Deployment plimsoll-node-controller',
-  component: 'nodeController',
-  account: 'plimsoll-scheduler',
-  heap: { mebibytes: 160, ofLimit: 256, position: 3 },
+const CONTROLLER: Workload = {
+  object: 'Deployment plimsoll-controller',
+  component: 'controller',
+  account: 'plimsoll-controller',
+  heap: { mebibytes: 400, ofLimit: 512, position: 3 },
 };
 const SCHEDULER: Workload = {
   object: 'Deployment plimsoll-scheduler',
@@ -44,15 +43,7 @@ const SCHEDULER: Workload = {
   account: 'plimsoll-kube-scheduler',
   heap: SCHEDULER_HEAP,
 };
-const DEPLOYMENTS: readonly Workload[] = [
-  WEBHOOK,
-  SCHEDULER,
-  NODE_CONTROLLER,
-  deployment('disruptions', LEADER_HEAP),
-  deployment('queues', LEADER_HEAP),
-  deployment('rescheduling', LEADER_HEAP),
-  deployment('dashboard', SCHEDULER_HEAP),
-];
+const DEPLOYMENTS: readonly Workload[] = [WEBHOOK, CONTROLLER, SCHEDULER];
 const DAEMON_SETS: readonly Workload[] = [
   {
     object: 'DaemonSet plimsoll-agent',
@@ -67,10 +58,6 @@ const DAEMON_SETS: readonly Workload[] = [
     heap: SCHEDULER_HEAP,
   },
 ];
-
-function deployment(component: string, heap: Workload['heap']): Workload {
-  return { object: `Deployment plimsoll-${component}`, component, account: `plimsoll-${component}`, heap };
-}
 
 /** The settings of the pods of every component. */
 function ofPods({ object, component, account, heap }: Workload): readonly ChartPlace[] {
@@ -156,9 +143,9 @@ export const CHART_PLACES: readonly ChartPlace[] = [
     '{{ required "scheduler.kubeSchedulerImage must name the image of kube-scheduler that the control plane runs" .Values.scheduler.kubeSchedulerImage }}',
   ),
   place(
-    'Deployment plimsoll-dashboard',
+    CONTROLLER.object,
     `${POD}.containers.0.args.+`,
-    onlyIf(DASHBOARD_NAME, {
+    onlyIf(`and .Values.dashboard.enabled ${DASHBOARD_NAME}`, {
       kind: 'action',
       text: `{{ printf "--dashboard-cluster-name=%s" ${DASHBOARD_NAME} | quote }}`,
     }),

@@ -30,21 +30,31 @@ export function chartTemplates(
     const file = fileOf(object);
     files.set(file, [...(files.get(file) ?? []), renderDocument(tree)]);
   };
-  for (const object of base) add(object, templateOf(object, options));
+  const overlays = options.filter(({ isComponent }) => !isComponent);
+  for (const object of base) add(object, templateOf(object, overlays));
   const ofComponents = options.filter(({ isComponent }) => isComponent).flatMap(({ objects }) => objects);
   for (const { when, objects, isComponent } of options) {
     // Objects that an overlay takes from a component of the chart are rendered under the component's condition.
     const others = isComponent ? base : [...base, ...ofComponents];
     for (const object of objects.filter((each) => find(others, each) === undefined)) {
-      add(object, { kind: 'either', when, then: filled(object, treeOf(object)), otherwise: undefined });
+      const tree = isComponent ? withChanges(object, overlays) : treeOf(object);
+      add(object, { kind: 'either', when, then: filled(object, tree), otherwise: undefined });
     }
   }
   return new Map(Array.from(files, ([file, documents]) => [file, documents.join('')]));
 }
 
-function templateOf(object: Manifest, options: readonly ChartOption[]): ChartTree {
+/** The object of a component, with what the overlays that have it change. */
+function withChanges(object: Manifest, overlays: readonly ChartOption[]): ChartTree {
+  return overlays.reduce((tree, { when, objects }) => {
+    const other = find(objects, object);
+    return other === undefined ? tree : weaveVariant(tree, { when, base: object, other });
+  }, treeOf(object));
+}
+
+function templateOf(object: Manifest, overlays: readonly ChartOption[]): ChartTree {
   let tree = treeOf(object);
-  for (const { when, objects } of options.filter(({ isComponent }) => !isComponent)) {
+  for (const { when, objects } of overlays) {
     const other = find(objects, object);
     if (other === undefined) tree = { kind: 'either', when, then: undefined, otherwise: tree };
     else tree = weaveVariant(tree, { when, base: object, other });
@@ -124,6 +134,6 @@ function fileOf({ kind, metadata: { name, labels = {} } }: Manifest): string {
   if (kind === 'CustomResourceDefinition') return 'custom-resource-definitions.yaml';
   const component = labels['app.kubernetes.io/component'];
   if (typeof component === 'string') return `${component}.yaml`;
-  const owner = ['webhook', 'agent', 'scheduler', 'extender', 'dashboard'].find((each) => name.includes(each));
+  const owner = ['webhook', 'agent', 'controller', 'scheduler', 'extender'].find((each) => name.includes(each));
   return owner === undefined ? 'cluster.yaml' : `${owner.replace('extender', 'scheduler')}.yaml`;
 }

@@ -2,6 +2,8 @@ import { stringify } from 'yaml';
 import type { ChartTree } from './chart-tree.ts';
 
 const STEP = 2;
+/** What YAML 1.1 takes for a number or a boolean is quoted: Helm reads that version. */
+const YAML = { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false } as const;
 
 /** The lines of a Helm template for a tree, `indent` spaces from the left. */
 export function renderChartTree(tree: ChartTree, indent = 0): readonly string[] {
@@ -23,7 +25,7 @@ export function renderChartTree(tree: ChartTree, indent = 0): readonly string[] 
 }
 
 function entryLines(key: string, tree: ChartTree, indent: number): readonly string[] {
-  const named = stringify(key).trim();
+  const named = stringify(key, YAML).trim();
   switch (tree.kind) {
     case 'either':
       return either(tree, indent, (side) => entryLines(key, side, indent));
@@ -73,7 +75,7 @@ function either(
 
 /** Text in a manifest that looks like a template action is escaped. */
 function yamlLines(value: unknown): readonly string[] {
-  const text = stringify(value, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
+  const text = stringify(value, YAML).trimEnd();
   return text.replaceAll('{{', '{{ "{{" }}').split('\n');
 }
 

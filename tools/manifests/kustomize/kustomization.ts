@@ -11,9 +11,12 @@ export interface Kustomization {
   readonly images: readonly { readonly name: string; readonly newTag: string }[];
 }
 
-/** Changes the objects that match all patterns of the target; each pattern must match the whole name. */
+/**
+ * Changes the objects that match all patterns of the target; each pattern must match the whole name. Without a target,
+ * the patch names its object itself, and kustomize refuses it where there is no such object.
+ */
 export interface Patch {
-  readonly target: { readonly kind: string; readonly name: string; readonly namespace?: string };
+  readonly target?: { readonly kind: string; readonly name: string; readonly namespace?: string };
   readonly patch: string;
 }
 

@@ -9,13 +9,19 @@ const DELETE = 'delete';
 /** The objects with one patch of a kustomization applied. Throws if it matches none. */
 export function patchObjects(folder: string, objects: readonly Manifest[], patch: Patch): readonly Manifest[] {
   const change: unknown = parse(patch.patch, { version: '1.1' });
-  const isTarget = targetOf(patch);
+  const isTarget = targetOf(patch.target ?? namedBy(change as Manifest));
   if (!objects.some(isTarget))
-    throw new Error(`cannot build ${folder}: no object matches ${JSON.stringify(patch.target)}`);
+    throw new Error(`cannot build ${folder}: no object matches ${JSON.stringify(patch.target ?? patch.patch)}`);
   return objects.flatMap((object) => (isTarget(object) ? patched(object, change) : [object]));
 }
 
-function targetOf({ target }: Patch): (object: Manifest) => boolean {
+type Target = NonNullable<Patch['target']>;
+
+function namedBy({ kind, metadata: { name, namespace = '' } }: Manifest): Target {
+  return { kind, name, namespace };
+}
+
+function targetOf(target: Target): (object: Manifest) => boolean {
   const [kind, name, namespace] = [target.kind, target.name, target.namespace].map(
     (pattern) => new RegExp(`^(?:${pattern ?? '.*'})$`),
   );

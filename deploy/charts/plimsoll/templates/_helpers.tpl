@@ -21,6 +21,11 @@
 {{- divf (mulf (regexFind "^[0-9.]+" $text | float64) (get $units (regexFind "[A-Za-z]*$" $text))) 1048576.0 }}
 {{- end }}
 
+{{- /* Not empty if a part of the controller is on. */}}
+{{- define "plimsoll.controller" -}}
+{{- if or .Values.nodeController.enabled .Values.disruptions.enabled .Values.queues.enabled .Values.rescheduling.enabled .Values.dashboard.enabled }}true{{ end }}
+{{- end }}
+
 {{- /* Who is asked about new pods: by what the API server serves, unless the values say it. */}}
 {{- define "plimsoll.admission" -}}
 {{- $isServed := .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy" -}}

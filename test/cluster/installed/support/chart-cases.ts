@@ -32,11 +32,7 @@ const COMPONENTS = {
     'plimsoll-node/plimsoll-control-plane-extender',
     ['controlPlaneExtender.enabled=true'],
   ],
-  nodeController: [`Deployment ${SYSTEM}-node-controller`, `${SYSTEM}-scheduler`, ['nodeController.enabled=true']],
-  disruptions: [`Deployment ${SYSTEM}-disruptions`, `${SYSTEM}-disruptions`, ['disruptions.enabled=true']],
-  queues: [`Deployment ${SYSTEM}-queues`, `${SYSTEM}-queues`, ['queues.enabled=true']],
-  rescheduling: [`Deployment ${SYSTEM}-rescheduling`, `${SYSTEM}-rescheduling`, ['rescheduling.enabled=true']],
-  dashboard: [`Deployment ${SYSTEM}-dashboard`, `${SYSTEM}-dashboard`, ['dashboard.enabled=true']],
+  controller: [`Deployment ${SYSTEM}-controller`, `${SYSTEM}-controller`, ['queues.enabled=true']],
 } as const;
 
 function ofPods([component, [object, account, needs]]: (typeof ENTRIES)[number]): readonly ChartCase[] {
@@ -92,6 +88,16 @@ const BOARD = 'ConfigMap plimsoll-system/plimsoll-dashboard-nodes';
 const POLICY = 'MutatingAdmissionPolicy defaults.plimsoll.dev';
 const PODS = 'spec.template.spec';
 const ARGS = `${PODS}.containers.0.args`;
+const [CONTROLLER] = COMPONENTS.controller;
+const ENV = `${PODS}.containers.0.env`;
+/** The parts of the controller, and the variable that each sets. */
+const PARTS = [
+  ['nodeController', 'NODES_PASSES', 'On'],
+  ['disruptions', 'DISRUPTIONS_RECORD', 'On'],
+  ['queues', 'QUEUES_PASSES', 'On'],
+  ['rescheduling', 'RESCHEDULING_PASSES', 'On'],
+  ['dashboard', 'DASHBOARD__PORT', '8081'],
+] as const;
 
 /** Every value of the chart at least once. */
 export const CHART_CASES: readonly ChartCase[] = [
@@ -139,9 +145,16 @@ export const CHART_CASES: readonly ChartCase[] = [
   { set: 'webhook.healthPort=8081', object: WEBHOOK, at: `${PODS}.containers.0.ports.1.containerPort`, wanted: 8081 },
   { set: 'agent.enabled=true', object: COMPONENTS.agent[0] },
   { set: 'agent.mode="Enforce"', object: COMPONENTS.agent[0], at: ARGS, wanted: containing(['--mode=Enforce']) },
-  ...ENTRIES.filter(([name]) => name !== 'webhook' && name !== 'agent').map(([name, [object, , needs]]) => {
+  ...(['scheduler', 'controlPlaneExtender'] as const).map((name) => {
+    const [object, , needs] = COMPONENTS[name];
     return { set: `${name}.enabled=true`, object, with: needs };
   }),
+  ...PARTS.map(([name, variable, value]) => ({
+    set: `${name}.enabled=true`,
+    object: CONTROLLER,
+    at: ENV,
+    wanted: containing([{ name: `PLIMSOLL_${variable}`, value }]),
+  })),
   {
     set: 'scheduler.kubeSchedulerImage="kube-scheduler:2"',
     object: COMPONENTS.scheduler[0],
@@ -179,10 +192,10 @@ export const CHART_CASES: readonly ChartCase[] = [
   },
   {
     set: 'dashboard.clusterName="prod: eu-1"',
-    object: COMPONENTS.dashboard[0],
+    object: CONTROLLER,
     at: ARGS,
     wanted: containing(['--dashboard-cluster-name=prod: eu-1']),
-    with: COMPONENTS.dashboard[2],
+    with: ['dashboard.enabled=true'],
   },
   { set: 'dashboards.enabled=true', object: BOARD },
   ...['labels', 'annotations'].map((marks) => ({

@@ -30,7 +30,7 @@ describe.skipIf(why !== undefined)(`two pods that preempt each other on kube-sch
   beforeAll(async () => {
     const { admin } = own();
     await installShippedSet(own());
-    extender = await startShipped(own(), 'plimsoll-control-plane-extender', ['--preemption-loops-mode=Enforce'], {
+    extender = await startShipped(own(), 'control-plane-extender', ['--preemption-loops-mode=Enforce'], {
       port,
     });
     ending = endTerminatedPods(admin, over.signal);

@@ -54,7 +54,7 @@ describe.skipIf(why !== undefined)(`a recorded loop of preemptions on kube-sched
   async function run(...flags: readonly string[]): Promise<void> {
     await scheduler?.stop();
     const modes = ['--preemption-loops-mode=Enforce', ...flags];
-    scheduler = await startShipped(own(), 'plimsoll-control-plane-extender', modes, { port });
+    scheduler = await startShipped(own(), 'control-plane-extender', modes, { port });
   }
 
   /** Two owners `a` and `b`, whose pods ask for a whole node each. */
@@ -126,7 +126,7 @@ describe.skipIf(why !== undefined)(`a recorded loop of preemptions on kube-sched
   test('with the action Avoid the owner that gave way last is kept away, and its next pod ends the loop on another node', async () => {
     const created = await own().admin.request({ method: 'POST', path: NODE_POLICIES, body: ENFORCING_NODES });
     expect(created).toMatchObject({ kind: 'ok' });
-    controller = await startShipped(own(), 'plimsoll-node-controller');
+    controller = await startShipped(own(), 'node-controller');
     await run('--preemption-loops-action=Avoid');
     const { stage, start, isPlaced } = await play('avoid');
     const owner = { namespace: 'default', kind: 'ConfigMap', name: 'avoid-a' };

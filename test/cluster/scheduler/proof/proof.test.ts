@@ -41,7 +41,7 @@ describe.skipIf(why !== undefined)(`kube-scheduler's proposal, taken as a proof$
     await send('POST', CLASSES, { metadata, value: PROTECTED });
     await make(deviceClass());
     await installShippedSet(own());
-    extender = await startShipped(own(), 'plimsoll-control-plane-extender', [], { port });
+    extender = await startShipped(own(), 'control-plane-extender', [], { port });
   }, 60_000);
   afterAll(() => extender.stop());
 

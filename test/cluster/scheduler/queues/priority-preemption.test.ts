@@ -31,7 +31,7 @@ describe.skipIf(why !== undefined)(`kube-scheduler's own preemption between queu
     await scene.open();
     const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
     await scene.create(classes, { metadata: { name: 'high' }, value: 1_000 });
-    extender = await startShipped(own(), 'plimsoll-control-plane-extender', [], { port });
+    extender = await startShipped(own(), 'control-plane-extender', [], { port });
   }, 120_000);
   afterAll(async () => {
     await extender.stop();

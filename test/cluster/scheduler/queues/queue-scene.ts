@@ -11,7 +11,7 @@ import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 export const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';
-export const LEADER = 'system:serviceaccount:plimsoll-system:plimsoll-queues';
+export const LEADER = 'system:serviceaccount:plimsoll-system:plimsoll-controller';
 export const PATIENCE_MS = 60_000;
 
 /** Pods of `namespace`, or one of them. */
@@ -71,6 +71,19 @@ export function queueScene(own: () => OwnCluster) {
     expect(status).toBe(201);
   }
 
+  async function takeRights(part: string): Promise<void> {
+    const answer = await user()('DELETE', `${RBAC}/clusterrolebindings/plimsoll-controller-${part}`);
+    expect(answer.status).toBe(200);
+  }
+
+  /** What the API server answers when the account of the leader evicts a pod, as a dry run. */
+  async function evicts(namespace: string, name: string, part?: 'queues') {
+    const uid = at((await user()('GET', pods(namespace, name))).body, 'metadata.uid');
+    const metadata = { namespace, name, ...(part && { annotations: { 'plimsoll.dev/eviction-part': part } }) };
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata, deleteOptions: { preconditions: { uid } } };
+    return user(LEADER)('POST', `${pods(namespace, name)}/eviction?dryRun=All`, eviction);
+  }
+
   /** A user with the role `edit` in the namespace and no other right. */
   async function tenant(namespace: string): Promise<AsUser> {
     const name = `tenant-of-${namespace}`;
@@ -84,8 +97,7 @@ export function queueScene(own: () => OwnCluster) {
     return editor;
   }
 
-  const startLeader = (...flags: readonly string[]): Promise<SchedulerProcess> =>
-    startShipped(own(), 'plimsoll-queues', flags);
+  const startLeader = (...flags: readonly string[]): Promise<SchedulerProcess> => startShipped(own(), 'queues', flags);
 
-  return { user, create, install, manage, queue, tellSelectors, tenant, startLeader };
+  return { user, evicts, takeRights, create, install, manage, queue, tellSelectors, tenant, startLeader };
 }

@@ -58,7 +58,7 @@ export function reclaimScene(own: () => OwnCluster, reclaim: object = { mode: 'E
 
   /** Starts the record of removed pods, too. */
   async function startRecord(): Promise<void> {
-    record = await startShipped(own(), 'plimsoll-disruptions');
+    record = await startShipped(own(), 'disruption-record');
   }
 
   const startReplica = (): Promise<SchedulerProcess> => scene.startLeader();

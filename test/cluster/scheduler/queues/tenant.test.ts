@@ -40,11 +40,11 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
 
   test.each<[string, object, string]>([
     ['that names its node', podOf('a', { nodeName: 'node-0' }), 'spec.nodeName must not be set'],
-    ['with the annotation', podOf('a', {}, { annotations: ADMITTED }), 'must only be written by plimsoll-queues'],
+    ['with the annotation', podOf('a', {}, { annotations: ADMITTED }), 'must only be written by plimsoll-controller'],
     [
       'with gate and annotation',
       podOf('a', { schedulingGates: [{ name: GATE }] }, { annotations: ADMITTED }),
-      'must only be written by plimsoll-queues',
+      'must only be written by plimsoll-controller',
     ],
     [
       'in the queue of another team',
@@ -83,14 +83,18 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
   });
 
   test.each<[string, object, string]>([
-    ['takes no gate off by a patch', { spec: { schedulingGates: null } }, 'must only be removed by plimsoll-queues'],
-    ['leaves no empty list of gates', { spec: { schedulingGates: [] } }, 'must only be removed by plimsoll-queues'],
-    ['writes no annotation', { metadata: { annotations: ADMITTED } }, 'must only be written by plimsoll-queues'],
+    [
+      'takes no gate off by a patch',
+      { spec: { schedulingGates: null } },
+      'must only be removed by plimsoll-controller',
+    ],
+    ['leaves no empty list of gates', { spec: { schedulingGates: [] } }, 'must only be removed by plimsoll-controller'],
+    ['writes no annotation', { metadata: { annotations: ADMITTED } }, 'must only be written by plimsoll-controller'],
     [
       'takes no gate off together with the annotation',
       { metadata: { annotations: ADMITTED }, spec: { schedulingGates: null } },
       // Two policies refuse it, and the API server names whichever it asked first.
-      'by plimsoll-queues',
+      'by plimsoll-controller',
     ],
     [
       'moves no waiting pod to the queue of another team',
@@ -106,7 +110,7 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
     const { body } = await tenant('GET', pods('shop', 'waiting'));
     const spec = { ...(at(body, 'spec') as object), schedulingGates: undefined };
     const { status, body: answer } = await tenant('PUT', pods('shop', 'waiting'), { ...(body as object), spec });
-    expect([status, at(answer, 'message')]).toEqual(refused('must only be removed by plimsoll-queues'));
+    expect([status, at(answer, 'message')]).toEqual(refused('must only be removed by plimsoll-controller'));
   });
 
   test.each<[string, string, 'POST' | 'PATCH', string, object]>([
@@ -128,7 +132,7 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
   });
 
   test('impersonates no account that may let pods in', async () => {
-    const token = '/api/v1/namespaces/plimsoll-system/serviceaccounts/plimsoll-queues/token';
+    const token = '/api/v1/namespaces/plimsoll-system/serviceaccounts/plimsoll-controller/token';
     const { status } = await tenant('POST', token, { spec: {} });
     expect(status).toBe(403);
   });
@@ -191,15 +195,13 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
       await scene.create(pods('default'), podOf('elsewhere'));
       const outside = await leader('PATCH', `${pods('default', 'elsewhere')}/status`, setAside);
       expect([outside.status, at(outside.body, 'message')]).toEqual(refused('only for pods that wait in queues'));
-      for (const [namespace, name, code] of [
-        ['default', 'elsewhere', 403],
-        ['shop', 'waiting', 201],
-      ] as const) {
-        const uid = at((await scene.user()('GET', pods(namespace, name))).body, 'metadata.uid');
-        const deleteOptions = { preconditions: { uid } };
-        const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name }, deleteOptions };
-        expect((await leader('POST', `${pods(namespace, name)}/eviction?dryRun=All`, eviction)).status).toBe(code);
-      }
+      expect((await scene.evicts('default', 'elsewhere', 'queues')).status).toBe(403);
+    });
+
+    test('the account evicts for a part only while it has the rights of that part', async () => {
+      await scene.takeRights('rescheduling');
+      await eventually(async () => expect((await scene.evicts('shop', 'waiting')).status).toBe(403));
+      expect((await scene.evicts('shop', 'waiting', 'queues')).status).toBe(201);
     });
 
     test('the leader lets a pod in, and may change nothing else of it', async () => {
@@ -229,7 +231,7 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
       for (const value of [null, '{"queue":"theirs"}']) {
         const patch = { metadata: { annotations: { 'plimsoll.dev/admitted': value } } };
         const { status, body } = await tenant('PATCH', pods('shop', 'let-in'), patch);
-        expect([status, at(body, 'message')]).toEqual(refused('must only be written by plimsoll-queues'));
+        expect([status, at(body, 'message')]).toEqual(refused('must only be written by plimsoll-controller'));
       }
     });
 

@@ -31,7 +31,7 @@ export async function killedProcesses(own: OwnCluster) {
   const starts: readonly (() => Promise<Replica>)[] = ports.map((port, index) =>
     index < WEBHOOKS
       ? () => startWebhookProcess(place, { port, ...SHARED_AUTHORITY })
-      : () => startShipped(own, 'plimsoll-disruptions', [KEPT], { port }),
+      : () => startShipped(own, 'disruption-record', [KEPT], { port }),
   );
   const replicas = await Promise.all(starts.map((start) => start()));
   return {

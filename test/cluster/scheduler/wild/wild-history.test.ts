@@ -25,7 +25,7 @@ function letIn(atMs: number): object {
 
 function mistakes(lines: readonly TimedLine[], evicted: readonly string[] = [], more: Partial<WildHistory> = {}) {
   const auditLog = join(folder, 'audit.log');
-  const user = { username: 'system:serviceaccount:plimsoll-system:plimsoll-queues' };
+  const user = { username: 'system:serviceaccount:plimsoll-system:plimsoll-controller' };
   const entries = evicted.map((name) => ({
     user,
     objectRef: { namespace: name === 'a' ? 'kube-system' : 'team-a', name, subresource: 'eviction' },

@@ -23,15 +23,15 @@ export class WildProcesses {
 
   constructor(own: OwnCluster, extenderPort: number) {
     this.#own = own;
-    const queues = () => startShipped(own, 'plimsoll-queues');
+    const queues = () => startShipped(own, 'queues');
     const { admin: client, connection, cluster } = own;
     const webhook = { folder: dirname(cluster.kubeconfig), client, connection, failurePolicy: 'Ignore' } as const;
     this.#starts = {
       webhook: () => startInstalledWebhook(webhook),
-      extender: () => startShipped(own, 'plimsoll-control-plane-extender', [], { port: extenderPort }),
-      record: () => startShipped(own, 'plimsoll-disruptions'),
-      nodes: () => startShipped(own, 'plimsoll-node-controller'),
-      rescheduling: () => startShipped(own, 'plimsoll-rescheduling'),
+      extender: () => startShipped(own, 'control-plane-extender', [], { port: extenderPort }),
+      record: () => startShipped(own, 'disruption-record'),
+      nodes: () => startShipped(own, 'node-controller'),
+      rescheduling: () => startShipped(own, 'rescheduling'),
       queues,
       'other queues': queues,
     };
