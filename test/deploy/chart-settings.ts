@@ -9,10 +9,10 @@ interface Schema {
   readonly $defs?: Readonly<Record<string, Schema>>;
 }
 
-/** The settings of the chart: paths down to where the schema leaves the shape to Kubernetes. `global` belongs to parent charts. */
+/** The settings of the chart: paths down to where the schema leaves the shape to Kubernetes. `enabled` belongs to parent charts. */
 export function chartSettings(): readonly string[] {
   const root = JSON.parse(readFileSync(SCHEMA, 'utf8')) as Schema;
-  return settings(root, root.$defs ?? {}).filter((path) => path !== 'global');
+  return settings(root, root.$defs ?? {}).filter((path) => path !== 'enabled');
 }
 
 function settings(of: Schema, definitions: Readonly<Record<string, Schema>>, path = ''): readonly string[] {

@@ -1,3 +1,6 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { writtenManifests } from '#test/build/written-manifests.ts';
@@ -50,9 +53,33 @@ describe.skipIf(why !== undefined)(`the values of the Helm chart${why ?? ''}`, (
       '/commonLabels/app.kubernetes.io~1name',
     ],
     ['a shortened digest', 'image.digest="sha256:abc"', '/image/digest'],
+    ['an issuer of another kind', 'certManager.issuerRef.kind="Vault"', '/certManager/issuerRef/kind'],
+    ['the former mode of avoid lists', 'nodeController.avoidance="Enforce"', 'avoidance'],
   ])('refuse %s, and name it', async (_, set, named) => {
     const { status, stderr } = await template([set]);
     expect([status, stderr]).toEqual([1, expect.stringContaining(named)]);
+  });
+
+  test.each([
+    ['v1.35.9', 'cannot enable queues: the API server has version v1.35.9'],
+    ['v1.36.0', undefined],
+    ['v1.36.3-gke.100', undefined],
+  ])('queues on %s', async (version, refusal) => {
+    const { status, stderr } = await template(['queues.enabled=true'], ['--kube-version', version]);
+    expect([status, stderr]).toEqual(refusal === undefined ? [0, ''] : [1, expect.stringContaining(refusal)]);
+  });
+
+  test.each([true, false])('a parent chart with the condition plimsoll.enabled=%s', async (isOn) => {
+    const parent = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
+    const condition = 'condition: plimsoll.enabled';
+    const dependency = `dependencies:\n  - { name: plimsoll, version: '*', repository: '', ${condition} }\n`;
+    writeFileSync(join(parent, 'Chart.yaml'), `apiVersion: v2\nname: parent\nversion: 1.0.0\n${dependency}`);
+    cpSync(CHART, join(parent, 'charts/plimsoll'), { recursive: true });
+    const values = [`plimsoll.enabled=${isOn}`, 'global.imageRegistry="mirror.test"'];
+    const { status, stdout, stderr } = await template(values, [], parent);
+    rmSync(parent, { recursive: true });
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout.includes('image: mirror.test/plimsoll:')).toBe(isOn);
   });
 
   test('leave to Kubernetes what is its own, and what is global to parent charts', async () => {
@@ -69,15 +96,16 @@ async function rendered(values: readonly string[]): Promise<readonly unknown[]> 
     .filter((object) => object !== null && object !== undefined);
 }
 
-function template(values: readonly string[]): ReturnType<typeof helm> {
+function template(values: readonly string[], flags: readonly string[] = [], chart = CHART): ReturnType<typeof helm> {
   return helm([
     'template',
     'plimsoll',
-    CHART,
+    chart,
     '--namespace',
     'default',
     '--api-versions',
     'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy',
+    ...flags,
     ...values.flatMap((value) => ['--set-json', value]),
   ]);
 }

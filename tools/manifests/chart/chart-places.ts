@@ -142,6 +142,16 @@ export const CHART_PLACES: readonly ChartPlace[] = [
     `${POD}.containers.1.image`,
     '{{ required "scheduler.kubeSchedulerImage must name the image of kube-scheduler that the control plane runs" .Values.scheduler.kubeSchedulerImage }}',
   ),
+  action(
+    'Certificate plimsoll-webhook',
+    'spec.issuerRef.name',
+    '{{ .Values.certManager.issuerRef.name | default "plimsoll-ca" }}',
+  ),
+  action(
+    'Certificate plimsoll-webhook',
+    'spec.issuerRef.kind',
+    '{{ ternary .Values.certManager.issuerRef.kind "Issuer" (ne .Values.certManager.issuerRef.name "") }}',
+  ),
   place(
     CONTROLLER.object,
     `${POD}.containers.0.args.+`,

@@ -1,5 +1,5 @@
 {{- define "plimsoll.image" -}}
-{{- with .Values.image.registry }}{{ . }}/{{ end }}{{ .Values.image.repository }}
+{{- with .Values.global.imageRegistry | default .Values.image.registry }}{{ . }}/{{ end }}{{ .Values.image.repository }}
 {{- with .Values.image.digest }}@{{ . }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
 {{- end }}
 
