@@ -1,10 +1,9 @@
-import { hash } from 'node:crypto';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AgentPolicy, Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import { isPreempted, type Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { type EvictionRequest, evictPod } from '#shared/kube/events/evict-pod.ts';
+import { type EvictionRequest, evictPod, decisionIdOf } from '#shared/kube/events/evict-pod.ts';
 import { getObject, type ObjectAddress } from '#shared/kube/client/objects.ts';
 import { PODS, NAMESPACES } from '#shared/kube/resource.ts';
 import {
@@ -112,23 +111,20 @@ function requestOf(eviction: Eviction): EvictionRequest {
   const { namespace, name, uid } = pod;
   const annotations = {
     [ANNOTATION_EVICTION_REASON]: because.code,
-    [ANNOTATION_EVICTION_DECISION]: decisionIdOf(eviction),
+    [ANNOTATION_EVICTION_DECISION]: attemptId(eviction),
     ...(urgency !== undefined && { [ANNOTATION_EVICTION_URGENCY]: urgency }),
   };
   return { namespace, name, uid, gracePeriodSeconds: graceSeconds, annotations };
 }
 
-const ID_LENGTH = 12;
-
 /** Identifies a decision by its inputs: the pod, the signal and the numbers. */
-export function decisionIdOf({
+export function attemptId({
   pod,
   signal,
   mode,
   because,
 }: Pick<Eviction, 'pod' | 'signal' | 'mode' | 'because'>): string {
-  const decided = JSON.stringify([pod.uid, signal, mode, because.code, because.facts]);
-  return hash('sha256', decided, 'hex').slice(0, ID_LENGTH);
+  return decisionIdOf(pod.uid, signal, mode, because.code, because.facts);
 }
 
 const RETRY_MS = 1000;

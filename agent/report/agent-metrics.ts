@@ -1,5 +1,5 @@
 import { EVICTING_SIGNALS } from '#shared/domain/pressure/signal.ts';
-import type { CounterMetric, GaugeMetric, Metrics, ReadCounterMetric } from '#shared/runtime/metrics.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
 import { stuckCount } from '#shared/decide/eviction/eviction-gates.ts';
 import { STALL_WINDOWS_MS } from '#agent/observe/source/stall-meter.ts';
 import type { Attempt, PassResult } from '#shared/decide/eviction/decide.ts';
@@ -75,26 +75,9 @@ export function createAgentMetrics(metrics: Metrics): AgentMetrics {
   };
 }
 
-interface Gauges {
-  readonly available: GaugeMetric;
-  readonly capacity: GaugeMetric;
-  readonly threshold: GaugeMetric;
-  readonly reclaimable: GaugeMetric;
-  readonly figuresAgree: GaugeMetric;
-  readonly stalls: GaugeMetric;
-  readonly candidateUsage: GaugeMetric;
-  readonly candidateRank: GaugeMetric;
-  readonly dropped: CounterMetric;
-  readonly doubtful: GaugeMetric;
-  readonly outstanding: GaugeMetric;
-  readonly stuck: GaugeMetric;
-  readonly held: GaugeMetric;
-  readonly mode: GaugeMetric;
-  readonly podsUnreadable: GaugeMetric;
-  readonly oomKills: ReadCounterMetric;
-}
+type Gauges = ReturnType<typeof createGauges>;
 
-function createGauges(metrics: Metrics): Gauges {
+function createGauges(metrics: Metrics) {
   return { ...signalGauges(metrics), ...podGauges(metrics), ...evictionGauges(metrics) };
 }
 

@@ -1,6 +1,6 @@
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { decisionIdOf } from '#agent/attempts.ts';
+import { attemptId } from '#agent/attempts.ts';
 import type { Eviction } from '#shared/decide/eviction/eviction.ts';
 import { LEFT_TO_KUBELET } from '#shared/decide/eviction/ranking/held-cause.ts';
 import { isOwnerLimit } from '#shared/decide/eviction/eviction-gates.ts';
@@ -124,7 +124,7 @@ export function noteRequest(
     requestedAt: wallNow,
     endedAt: undefined,
     because,
-    decision: decisionIdOf(eviction),
+    decision: attemptId(eviction),
   };
   const others = records.filter((each) => isCounted(each) || each.pod.uid !== pod.uid || each.mode !== mode);
   return bounded([record, ...others]);

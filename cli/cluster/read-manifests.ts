@@ -37,7 +37,9 @@ export async function readManifests(
 
 /** As `readManifests`, with the Queues if pods of a namespace wait in them. */
 export async function readWithQueues(
-  ...[options, resources, io]: Parameters<typeof readManifests>
+  options: ClusterOptions,
+  resources: readonly Resource[],
+  io: Parameters<typeof readManifests>[2],
 ): Promise<ClusterManifests> {
   const read = await readManifests(options, resources, io);
   const isQueued = ofKind(read.manifests, NAMESPACES).some(({ raw }) => isManagedObject(raw));

@@ -1,3 +1,4 @@
+import { podName } from '#shared/domain/base/texts.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { type EvictionOutcome, evictPod } from '#shared/kube/events/evict-pod.ts';
@@ -44,7 +45,7 @@ export async function runEvict(wanted: string, options: EvictOptions, io: Proces
       if (options.dryRun === 'client') io.tell(NOTHING_SENT);
       return;
     }
-    io.tell(printLine(cannotEvict(textOf(pod), refusal)).trimEnd());
+    io.tell(printLine(cannotEvict(podName(pod), refusal)).trimEnd());
     io.exit(EXIT_REFUSED);
   });
 }
@@ -53,7 +54,7 @@ export async function runEvict(wanted: string, options: EvictOptions, io: Proces
 async function readUid(client: KubeClient, pod: NamespacedName): Promise<string> {
   const found = await getObject(client, { resource: PODS, ...pod });
   if (found.kind === 'ok') return found.object.metadata.uid ?? '';
-  throw new InputError(found.kind === 'notFound' ? podNotFound(textOf(pod)) : cannotRead(textOf(pod), found.message));
+  throw new InputError(found.kind === 'notFound' ? podNotFound(podName(pod)) : cannotRead(podName(pod), found.message));
 }
 
 function evict(
@@ -75,7 +76,7 @@ function refusalOf(outcome: EvictionOutcome, pod: NamespacedName): string | unde
     case 'severalBudgets':
       return SEVERAL_BUDGETS;
     case 'uidMismatch':
-      return anotherPod(textOf(pod));
+      return anotherPod(podName(pod));
     case 'notFound':
       return GONE;
     case 'serverError':
@@ -89,8 +90,4 @@ function refusalOf(outcome: EvictionOutcome, pod: NamespacedName): string | unde
 
 function reasonOf({ budget, message }: Extract<EvictionOutcome, { kind: 'tooManyRequests' }>): string {
   return budget === undefined ? message : budgetForbids(budget);
-}
-
-function textOf({ namespace, name }: NamespacedName): string {
-  return `${namespace}/${name}`;
 }

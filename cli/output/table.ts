@@ -1,3 +1,4 @@
+import { secondsText } from '#shared/api/fields.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 
@@ -39,7 +40,7 @@ export function printable(text: string): string {
 
 /** A time as kubectl prints it: RFC 3339, to the second. */
 export function timeText(at: Instant): string {
-  return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
+  return secondsText(at);
 }
 
 /** The nodes on which a pod is not placed, and why; empty if there are none. */

@@ -1,3 +1,4 @@
+import { podName } from '#shared/domain/base/texts.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { explainStuckPreemptor } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
@@ -31,7 +32,7 @@ export function pendingReason(
   pod: Pod,
   setup: Omit<SchedulerSetup, 'nominatedSince'>,
 ): PendingReason {
-  const raw = model.podManifests.get(nameOf(pod))?.raw;
+  const raw = model.podManifests.get(podName(pod))?.raw;
   const settled = knownReason(pod, raw);
   if (settled !== undefined) return { ...identity(pod), because: settled, nodes: [], explanations: [] };
   const { simulation, otherNodes, explanations, state } = placementOf(model, pod, setup);
@@ -89,10 +90,6 @@ function lastMessage(conditions: unknown): string {
 function identity({ namespace, name, createdAt, spec }: Pod): Pick<PendingReason, 'metadata' | 'priority'> {
   const creationTimestamp = createdAt === undefined ? undefined : new Date(createdAt).toISOString();
   return { metadata: { namespace, name, creationTimestamp }, priority: spec.priority ?? 0 };
-}
-
-function nameOf({ namespace, name }: Pod): string {
-  return `${namespace}/${name}`;
 }
 
 function because(code: string, text: string): Because {

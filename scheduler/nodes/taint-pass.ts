@@ -1,3 +1,4 @@
+import { secondsText } from '#shared/api/fields.ts';
 import {
   type TaintLimits,
   type NodeChange,
@@ -73,25 +74,22 @@ function announce({ announce: say }: NodePassPorts, changes: readonly NodeChange
 
 async function carryOut({ node, changes, now }: NodeWrite, ports: NodePassPorts, signal: AbortSignal): Promise<void> {
   const { client, log } = ports;
-  const [conditions = [], taints = []] = [true, false].map((isCondition) =>
-    changes.filter(({ kind }) => (kind === 'condition') === isCondition),
+  const { condition: conditions = [], taint: taints = [] } = Object.groupBy(changes, ({ kind }) =>
+    kind === 'condition' ? 'condition' : 'taint',
   );
-  if (taints.length > 0) {
-    const target = { object: 'taints', name: node.name } as const;
-    const write = () => writeTaints(client, { node, changes: taints, now }, signal);
-    const isWritten = await writeFenced(ports, target, write, signal);
-    if (isWritten)
-      for (const change of taints) {
-        log.info({ ...change.because.facts, code: change.because.code, kind: change.kind }, 'Node taint changed');
-        noteWrite(node, change, ports);
-      }
+  const write = async (object: 'taints' | 'conditions', own: readonly NodeChange[]): Promise<boolean> => {
+    const send = object === 'taints' ? writeTaints : writeConditions;
+    const target = { object, name: node.name } as const;
+    return (
+      own.length > 0 && writeFenced(ports, target, () => send(client, { node, changes: own, now }, signal), signal)
+    );
+  };
+  if (await write('taints', taints)) {
+    for (const { because, kind } of taints)
+      log.info({ ...because.facts, code: because.code, kind }, 'Node taint changed');
+    for (const change of taints) noteWrite(node, change, ports);
   }
-  if (conditions.length > 0) {
-    const target = { object: 'conditions', name: node.name } as const;
-    const write = () => writeConditions(client, { node, changes: conditions, now }, signal);
-    const isWritten = await writeFenced(ports, target, write, signal);
-    if (isWritten) for (const change of conditions) noteWrite(node, change, ports);
-  }
+  if (await write('conditions', conditions)) for (const change of conditions) noteWrite(node, change, ports);
 }
 
 /** A controller that keeps undoing the same change is reported, and the pause before the next attempt grows. */
@@ -130,7 +128,7 @@ function writeTaints(
 ): Promise<Outcome<unknown>> {
   const keys = changes.map(({ family }) => TAINT_KEYS[family]);
   const others = node.allTaints.filter(({ key }) => !keys.includes(String(key)));
-  const timeAdded = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const timeAdded = secondsText(now);
   const added = changes.filter(({ kind }) => kind === 'taint');
   const taints = [
     ...others,
@@ -154,7 +152,7 @@ function writeConditions(
 function conditionPatch({ family, status }: Extract<NodeChange, { kind: 'condition' }>, now: Instant): object {
   const type = CONDITION_TYPES[family];
   if (status === undefined) return { $patch: 'delete', type };
-  const at = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const at = secondsText(now);
   const { reason, message } = TEXTS[status];
   return { type, status, reason, message, lastTransitionTime: at, lastHeartbeatTime: at };
 }

@@ -1,3 +1,4 @@
+import { podName } from '#shared/domain/base/texts.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { DisruptionBudget, PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { spentBudgets } from '#shared/domain/placement/victims/victims-on-node.ts';
@@ -31,7 +32,7 @@ export function watchPreemptions({ loops, log, metrics }: PreemptionWatchOptions
     if (change.kind === 'refused') {
       counters.refused.add({ reason: change.reason });
       log.info(
-        { pod: nameOf(seen), node: seen.pod.spec.nodeName, reason: change.reason },
+        { pod: podName(seen.pod), node: seen.pod.spec.nodeName, reason: change.reason },
         'Pod refused by the kubelet',
       );
       return;
@@ -41,7 +42,10 @@ export function watchPreemptions({ loops, log, metrics }: PreemptionWatchOptions
     const breached = breachesOf(change.victim);
     counters.preempted.add({ budget: breached.length === 0 ? 'Kept' : 'Breached' });
     if (breached.length === 0) return;
-    log.warn({ pod: nameOf(seen), node: change.node, budgets: breached }, 'Disruption budget breached by a preemption');
+    log.warn(
+      { pod: podName(seen.pod), node: change.node, budgets: breached },
+      'Disruption budget breached by a preemption',
+    );
   };
 }
 
@@ -82,10 +86,6 @@ function countDebits(): (victim: PlacedPod) => readonly string[] {
     for (const budget of own) debits.set(budget, debitOf(budget) + 1);
     return spent.map(({ namespace, name }) => `${namespace}/${name}`);
   };
-}
-
-function nameOf({ pod: { namespace, name } }: ShownPod): string {
-  return `${namespace}/${name}`;
 }
 
 /** The latest change of a pod, as far as it concerns preemption. */

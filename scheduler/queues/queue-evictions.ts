@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
@@ -12,7 +11,7 @@ import {
 } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { type EventRecord, type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
-import { type EvictionOutcome, evictPod } from '#shared/kube/events/evict-pod.ts';
+import { type EvictionOutcome, evictPod, decisionIdOf } from '#shared/kube/events/evict-pod.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
@@ -133,7 +132,7 @@ export class QueueEvictions {
   async #evict(victim: RunningPod, order: EvictionBatch): Promise<Fate> {
     const { term, isEnforcing, leading: signal } = this.#ports;
     if (!term.isHeld() || !isEnforcing() || signal.aborted) return 'stays';
-    const decision = decisionId(order, victim);
+    const decision = decisionIdOf(order.pod?.uid ?? order.queue, victim.uid);
     const outcome = await this.#request(victim, order.because, decision);
     const fate = FATES[outcome.kind] ?? 'stays';
     if (fate !== 'stays') this.#ports.pods.lost.reclaimed(victim.uid);
@@ -199,13 +198,6 @@ const FATES: Readonly<Partial<Record<EvictionOutcome['kind'], Fate>>> = {
   unreachable: 'unknown',
   serverError: 'unknown',
 };
-
-const ID_LENGTH = 12;
-
-/** Identifies an eviction by its inputs. */
-function decisionId({ pod, queue }: EvictionBatch, victim: RunningPod): string {
-  return hash('sha256', JSON.stringify([pod?.uid ?? queue, victim.uid]), 'hex').slice(0, ID_LENGTH);
-}
 
 function reclaimedEvent(victim: RunningPod, { text }: Because): EventRecord {
   return {

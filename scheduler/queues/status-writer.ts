@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { present, timeText, unlessEmpty } from '#shared/api/fields.ts';
+import { present, secondsText, unlessEmpty } from '#shared/api/fields.ts';
 import { decodeEvictedPods, encodeEvictedPod } from '#shared/api/evicted-pods.ts';
 import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
@@ -85,8 +85,4 @@ function withStored(evicted: readonly EvictedPod[], stored: unknown): readonly o
   const uids = new Set(evicted.map(({ uid }) => uid));
   const earlier = decodeEvictedPods({ status: stored }).filter(({ uid }) => !uids.has(uid));
   return [...earlier, ...evicted].slice(-MAX_EVICTED).map(encodeEvictedPod);
-}
-
-function secondsText(at: Instant): string {
-  return timeText(at).replace(/\.\d+Z$/, 'Z');
 }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import { encodeAvoid } from '#shared/api/node-pressure.ts';
 import { type AvoidEntry, lastingEntries, MAX_ENTRIES } from '#shared/domain/nodes/avoid-nodes.ts';
@@ -8,7 +7,7 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import { ANNOTATION_EVICTION_DECISION, ANNOTATION_EVICTION_REASON, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { getObject, patchObject } from '#shared/kube/client/objects.ts';
-import { type EvictionOutcome, evictPod } from '#shared/kube/events/evict-pod.ts';
+import { type EvictionOutcome, evictPod, decisionIdOf } from '#shared/kube/events/evict-pod.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { type FaultLog } from '#shared/runtime/fault-log.ts';
 import { avoidCause } from './messages.ts';
@@ -45,12 +44,9 @@ export async function carryOutMove(move: Move, ports: MovePorts, signal: AbortSi
   return evictPod(ports.client, { namespace, name, uid, annotations, signal });
 }
 
-const ID_LENGTH = 12;
-
 /** Identifies a move by its inputs. */
 export function moveId({ pod, policy, from, expectedOn, because }: Move): string {
-  const decided = JSON.stringify([pod.placed.pod.uid, policy, from, expectedOn, because.code]);
-  return hash('sha256', decided, 'hex').slice(0, ID_LENGTH);
+  return decisionIdOf(pod.placed.pod.uid, policy, from, expectedOn, because.code);
 }
 
 /** What has changed since the pass was planned (S3-33): the pod, its node, or the node it was expected on. */

@@ -67,6 +67,11 @@ export function timeText(instant: Instant): string {
   return new Date(instant).toISOString();
 }
 
+/** The same without fractions of a second, as Kubernetes writes it. */
+export function secondsText(instant: Instant): string {
+  return timeText(instant).replace(/\.\d+Z$/, 'Z');
+}
+
 /** Quantities by resource name, in the spelling in which they were read. */
 export function encodeAmounts(amounts: Amounts): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from(amounts, ([name, amount]) => [name, formatQuantity(amount)]));

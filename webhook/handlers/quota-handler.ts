@@ -234,10 +234,16 @@ function readQuotaReview(review: Review, now: Instant): QuotaReview | AdmissionD
   return unstorable(review, request.pod) ?? { ...pods, cost, reservation: reservationFor(review, pods, now) };
 }
 
+/** What costs a quota. */
+const CHARGED = [
+  { operation: 'CREATE', subresource: '' },
+  { operation: 'UPDATE', subresource: 'resize' },
+] as const;
+
 function readPods({ request, object, oldObject }: Review): ChargeRequest | AdmissionDecision {
   const { resource, subresource, operation, namespace, requester } = request;
-  const what = resource === 'pods' ? `${operation} ${subresource}` : '';
-  if (what !== 'CREATE ' && what !== 'UPDATE resize') return unexpectedResource(request, 'pods or pods/resize');
+  const isCharged = CHARGED.some((each) => each.operation === operation && each.subresource === subresource);
+  if (resource !== 'pods' || !isCharged) return unexpectedResource(request, 'pods or pods/resize');
   const decoded = decodePodRequest(object, requester, namespace);
   if (!decoded.ok) return malformed('object', decoded);
   const { value } = decoded;

@@ -213,7 +213,8 @@ function finish(reading: ReadingRequest, body: ReviewBody): void {
 
 /** The rest of a body of unknown length is not read: its connection is closed. */
 function dropRest({ request, body }: ReadingRequest): void {
-  if (!(body.announcedBytes - body.receivedBytes <= MAX_DROPPED_BYTES)) return;
+  const left = body.announcedBytes - body.receivedBytes;
+  if (Number.isNaN(left) || left > MAX_DROPPED_BYTES) return;
   keepReading(request);
   body.resume();
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type LabelSelector, type PreparedSelector, prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { type Amounts, NO_AMOUNTS, quantitySign } from '#shared/domain/quantity/quantity.ts';
+import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from '#shared/domain/ranking/candidate.ts';
 import { encodeAmounts, encodeSelector } from '#shared/api/fields.ts';
 import { readSelector } from '#shared/kube/decode/decode-objects.ts';
 import {
@@ -119,8 +120,6 @@ export const NAME = z.object({ name: text(undefined) });
 /** Of a name of most kinds, as a value. */
 export const NAME_BOUNDS = { minLength: 1, maxLength: 253 } as const;
 
-const LOWEST_PRIORITY = -(2 ** 31);
-const HIGHEST_PRIORITY = 2 ** 31 - 1;
 export const ALL_PRIORITIES = { min: LOWEST_PRIORITY, max: HIGHEST_PRIORITY } as const;
 
 export function areAllPriorities({ min, max }: { readonly min: number; readonly max: number }): boolean {

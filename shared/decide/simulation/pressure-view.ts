@@ -1,3 +1,4 @@
+import { podName } from '#shared/domain/base/texts.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { isMemorySignal } from '#shared/domain/pressure/memory-figure.ts';
@@ -102,7 +103,7 @@ export function pressureView(question: PressureQuestion, answer: PressureAnswer)
 }
 
 function identityOf(candidate: Candidate): Pick<NotEvictedPod, 'pod' | 'priority'> {
-  return { pod: nameOf(candidate), priority: candidate.facts.priority };
+  return { pod: podName(candidate.facts.pod), priority: candidate.facts.priority };
 }
 
 function orderEntry({ position, candidate, because }: RankedPod): OrderEntry {
@@ -137,18 +138,13 @@ function thresholdEntry(signal: Signal, { threshold, stage, mode, needed, isMet 
   };
 }
 
-/** `namespace/name`. */
-function nameOf({ facts: { pod } }: Candidate): string {
-  return `${pod.namespace}/${pod.name}`;
-}
-
 const NO_STATISTICS = REASONS.noStatistics({}).code;
 
 /** Pods without a figure: eligible ones, and those that nothing else protects. */
 function unmeasuredPods({ order: { eligible, ineligible } }: PressureAnswer): readonly string[] {
   const unmeasured = ineligible.filter(({ because }) => because.code === NO_STATISTICS);
   const ranked = eligible.filter(({ candidate }) => candidate.usage === undefined);
-  return [...unmeasured, ...ranked].map(({ candidate }) => nameOf(candidate));
+  return [...unmeasured, ...ranked].map(({ candidate }) => podName(candidate.facts.pod));
 }
 
 /** What the tables do not show, as sentences. */

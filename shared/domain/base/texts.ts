@@ -86,3 +86,8 @@ export function compareTexts(left: string, right: string): number {
 export function byName(left: { readonly name: string }, right: { readonly name: string }): number {
   return compareTexts(left.name, right.name);
 }
+
+/** `namespace/name`. */
+export function podName({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${namespace}/${name}`;
+}

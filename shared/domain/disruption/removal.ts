@@ -82,7 +82,7 @@ export function beginRemoval({ pod, node, classRule, evidence, at }: SeenRemoval
 /** How long to wait, once the pod is gone, for a replacement and for the pod that room was made for. */
 const FOLLOW_MS = 5 * 60_000;
 /** A pod that does not terminate is no longer followed after this time. */
-const MAX_MS_LENGTH = 60 * 60_000;
+const MAX_TERMINATION_MS = 60 * 60_000;
 
 /** How long a record waits for its debit, which says who requested the removal; a failed one is retried after 30 s. */
 const DEBIT_MS = 40_000;
@@ -134,7 +134,7 @@ function isComplete({ pod, madeRoomFor, outcome }: Removal): boolean {
 
 /** The latest time at which something can still be learned about it. */
 export function followedUntil({ pod, outcome }: Removal): Instant {
-  return outcome.goneAt === undefined ? pod.removedAt + MAX_MS_LENGTH : outcome.goneAt + FOLLOW_MS;
+  return outcome.goneAt === undefined ? pod.removedAt + MAX_TERMINATION_MS : outcome.goneAt + FOLLOW_MS;
 }
 
 /** The pods of one preemption are removed and nominated within seconds of one another, in either order. */

@@ -13,7 +13,7 @@ const UNITS: ReadonlyMap<string, bigint> = new Map([
   ['m', 60_000_000_000n],
   ['h', 3_600_000_000_000n],
 ]);
-const MAX_LENGTHS = 2n ** 63n;
+const LIMIT_NANOSECONDS = 2n ** 63n;
 /** More digits than this exceed 2^63 whatever the unit. */
 const WHOLE_DIGITS = 20;
 /** Digits after the point that still fit 63 bits; Kubernetes ignores the rest. */
@@ -31,7 +31,7 @@ export function parseDuration(text: string): ParsedDuration {
   const sum = unsigned === '' ? 'invalid duration' : sumParts(unsigned);
   if (typeof sum === 'string') return refuse(sum, text);
   if (isNegative) return { ok: true, nanoseconds: -sum };
-  return sum === MAX_LENGTHS ? refuse('invalid duration', text) : { ok: true, nanoseconds: sum };
+  return sum === LIMIT_NANOSECONDS ? refuse('invalid duration', text) : { ok: true, nanoseconds: sum };
 }
 
 /** A duration in seconds; beyond 104 days its nanoseconds are the nearest that a double holds. */
@@ -54,7 +54,7 @@ function sumParts(text: string): bigint | string {
     const nanoseconds = readPart(whole, point, fraction, unit);
     if (typeof nanoseconds === 'string') return nanoseconds;
     sum += nanoseconds;
-    if (sum > MAX_LENGTHS) return 'invalid duration';
+    if (sum > LIMIT_NANOSECONDS) return 'invalid duration';
     at += part.length;
   }
   return sum;
@@ -63,7 +63,7 @@ function sumParts(text: string): bigint | string {
 function readPart(whole: string, point: string | undefined, fraction: string, unit: string): bigint | string {
   if (whole === '' && fraction === '') return 'invalid duration';
   const amount = readWhole(whole);
-  if (amount > MAX_LENGTHS) return 'invalid duration';
+  if (amount > LIMIT_NANOSECONDS) return 'invalid duration';
   if (unit === '') return 'missing unit in duration';
   const size = UNITS.get(unit);
   if (size === undefined) return `unknown unit ${quoteBytes(unit)} in duration`;
@@ -72,7 +72,7 @@ function readPart(whole: string, point: string | undefined, fraction: string, un
 
 function readWhole(digits: string): bigint {
   const significant = digits.replace(/^0+/, '');
-  return significant.length > WHOLE_DIGITS ? MAX_LENGTHS + 1n : BigInt(significant);
+  return significant.length > WHOLE_DIGITS ? LIMIT_NANOSECONDS + 1n : BigInt(significant);
 }
 
 /** Kubernetes computes the part behind the point in floating point, so this does too. */

@@ -5,7 +5,7 @@ export type ParsedPercentage =
   { readonly ok: true; readonly share: number } | { readonly ok: false; readonly message: string };
 
 /** Longer texts are rejected as not a number; the kubelet would read them, but they do not occur. */
-const MAX_LENGTHS = 256;
+const MAX_LENGTH = 256;
 const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 const SMALLEST_EXPONENT = -149;
 const SIGNIFICANT_BITS = 24;
@@ -22,7 +22,7 @@ const INFINITE = /^[+-]?inf(?:inity)?$/i;
  */
 export function parsePercentage(text: string): ParsedPercentage {
   const number = withoutTrailingPercents(text);
-  const value = number.length > MAX_LENGTHS ? undefined : parseFloat32(number);
+  const value = number.length > MAX_LENGTH ? undefined : parseFloat32(number);
   if (value === undefined) return refuse(number, 'invalid syntax');
   if (Math.abs(value) > LARGEST_FLOAT32 && !INFINITE.test(number)) return refuse(number, 'value out of range');
   return { ok: true, share: Math.fround(value / 100) + 0 };

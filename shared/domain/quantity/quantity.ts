@@ -162,7 +162,7 @@ export interface Decimal {
  * Beyond this distance in digits between two operands, a sum ignores the smaller one; a rounded integer is limited to
  * this many digits. Kubernetes would compute such numbers in full and not return (Q12).
  */
-const MAX_LENGTHS = 1_024;
+const MAX_DIGITS = 1_024;
 const DIGITS_PER_HEX_DIGIT = Math.log10(16);
 /** Powers are cached: a tenant may write thousands of such numbers into one pod. */
 const LARGE_POWERS = new Map<number, bigint>();
@@ -212,7 +212,7 @@ export function roundDecimal(a: Decimal, exponent: number): Whole {
   if (shift === 0 || a.mantissa === 0) return a.mantissa;
   const small = shift > 0 ? scaledDown(a, exponent) : undefined;
   if (small !== undefined) return small;
-  if (shift > 0) return wholeFrom(BigInt(a.mantissa) * powerOfTen(Math.min(shift, MAX_LENGTHS)));
+  if (shift > 0) return wholeFrom(BigInt(a.mantissa) * powerOfTen(Math.min(shift, MAX_DIGITS)));
   return divideAwayFromZero(a.mantissa, -shift);
 }
 
@@ -244,8 +244,8 @@ function compareLarge(a: Decimal, b: Decimal, sign: number): -1 | 0 | 1 {
 
 function addLarge(a: Decimal, b: Decimal, exponent: number): Decimal {
   const difference = integerDigits(a) - integerDigits(b);
-  if (difference > MAX_LENGTHS) return a;
-  if (difference < -MAX_LENGTHS) return b;
+  if (difference > MAX_DIGITS) return a;
+  if (difference < -MAX_DIGITS) return b;
   return { mantissa: wholeFrom(atExponent(a, exponent) + atExponent(b, exponent)), exponent };
 }
 
@@ -282,6 +282,6 @@ function powerOfTen(exponent: number): bigint {
   const known = LARGE_POWERS.get(exponent);
   if (known !== undefined) return known;
   const power = 10n ** BigInt(exponent);
-  if (exponent <= MAX_LENGTHS) LARGE_POWERS.set(exponent, power);
+  if (exponent <= MAX_DIGITS) LARGE_POWERS.set(exponent, power);
   return power;
 }

@@ -68,7 +68,9 @@ export function decideChildren(question: ChildrenQuestion): ChildrenDecision {
   const create = Array.from(wanted).flatMap((child): NewChild[] => {
     const family = familyOf(child.parent);
     if (family === undefined || family.isFull() || isThere(child, tree, pending)) return [];
-    return [{ ...child, isGuaranteed: family.add(family.coversOneMore()) }];
+    const isGuaranteed = family.coversOneMore();
+    family.add(isGuaranteed);
+    return [{ ...child, isGuaranteed }];
   });
   const remove = Array.from(made).filter(({ name, emptySince }) => {
     return emptySince !== undefined && now - emptySince >= EMPTY_MS && !occupied.has(name) && isChildless(tree, name);
@@ -108,11 +110,9 @@ class SiblingQueues {
     return this.#count >= MAX_CHILDREN;
   }
 
-  /** Returns whether it is one with a guarantee. */
-  add(isGuaranteed: boolean): boolean {
+  add(isGuaranteed: boolean): void {
     this.#count += 1;
     if (isGuaranteed) this.#guaranteed += 1;
-    return isGuaranteed;
   }
 
   coversOneMore(): boolean {

@@ -1,3 +1,4 @@
+import { podName } from '#shared/domain/base/texts.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { type Decimal, type Quantity, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import {
@@ -43,7 +44,7 @@ function explain(candidate: Candidate, next: Candidate | undefined, order: Ranki
   const text =
     next === undefined || decidedBy === undefined
       ? standing
-      : `${standing}; before ${nameOf(next)}: ${saysOf(decidedBy, candidate)}`;
+      : `${standing}; before ${podName(next.facts.pod)}: ${saysOf(decidedBy, candidate)}`;
   return { code: 'Ranked', text, facts: factsOf(candidate, decidedBy) };
 }
 
@@ -90,8 +91,4 @@ function textOf({ mantissa, exponent }: Decimal, unit: Unit): string {
 export function signalAmountText(signal: Signal, amount: Quantity): string {
   const isBytes = RESOURCES[resourceOf(signal)].unit.format === 'BinarySI';
   return isBytes ? readableBytes(quantityNumber(amount)) : formatQuantity(amount);
-}
-
-function nameOf({ facts }: Candidate): string {
-  return `${facts.pod.namespace}/${facts.pod.name}`;
 }

@@ -1,6 +1,6 @@
+import { podName } from '#shared/domain/base/texts.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
 import { countReasons, type ReasonCounts, reasonsText } from '#shared/domain/placement/trial/examine-nodes.ts';
 import { findSocialPods, interPodScores } from './inter-pod-scores.ts';
 import { REASONS } from './messages.ts';
@@ -32,7 +32,7 @@ export function* createGuesser(cluster: PassCluster, arrivals: readonly Arrival[
   const views = createNamespaceViews(cluster.snapshot);
   function* guess(pod: MovablePod, avoided: ReadonlySet<string>): Steps<PlacementGuess> {
     const related = relatedMove(cluster.snapshot, pod.placed, arrivals);
-    if (related !== undefined) return unplaced(REASONS.relatedMove({ pod: nameOf(related.placed.pod) }));
+    if (related !== undefined) return unplaced(REASONS.relatedMove({ pod: podName(related.placed.pod) }));
     const question: Question = {
       pod,
       avoided,
@@ -76,10 +76,6 @@ function sumsFor(pod: MovablePod): Question['sumsOf'] {
 
 function unplaced(because: Because): PlacementGuess {
   return { kind: 'unplaced', because };
-}
-
-function nameOf({ namespace, name }: Pod): string {
-  return `${namespace}/${name}`;
 }
 
 const NO_MATCH: readonly string[] = ["node(s) didn't match its rules"];

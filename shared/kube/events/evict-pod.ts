@@ -1,7 +1,15 @@
+import { hash } from 'node:crypto';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Failure, Outcome } from '#shared/kube/client/outcome.ts';
 import { PODS, resourcePath } from '#shared/kube/resource.ts';
 import { WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
+
+const ID_LENGTH = 12;
+
+/** Identifies a decision to evict by its inputs: the same however often it is made. */
+export function decisionIdOf(...inputs: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(inputs), 'hex').slice(0, ID_LENGTH);
+}
 
 export interface EvictionRequest {
   readonly namespace: string;

@@ -205,7 +205,7 @@ export function isAtCpuLimit({ throttled }: PodPressure): boolean {
 /**
  * Pods are measured at least every ten seconds: after this long without a measurement no source has their statistics.
  */
-const MAX_MS_LENGTH = 30_000;
+const MAX_UNMEASURED_MS = 30_000;
 
 /** What one pass found out about the pods. */
 export type ObservedPods = Pick<NodeSnapshot, 'pods' | 'usage' | 'now'>;
@@ -228,7 +228,7 @@ export function noStatistics(
   since: Instant | undefined,
   { pods, now }: Pick<ObservedPods, 'pods' | 'now'>,
 ): Because | undefined {
-  if (since === undefined || now - since < MAX_MS_LENGTH) return undefined;
+  if (since === undefined || now - since < MAX_UNMEASURED_MS) return undefined;
   const count = pods.running.filter(isRunning).length;
   const seconds = Math.round((now - since) / 1000);
   return REASONS.noPodStatistics({ pods: count, seconds }, { pods: count, seconds });

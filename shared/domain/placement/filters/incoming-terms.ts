@@ -123,15 +123,18 @@ export function createPairCounts(below?: PairCounts): PairCounts {
 type Terms = readonly AffinityTerm[];
 
 /** For each list, the topology keys of its terms that select the incoming pod. */
-export type ReluctantLists = ReadonlyMap<Terms, ReadonlySet<string>>;
+export type ExistingTermLists = ReadonlyMap<Terms, ReadonlySet<string>>;
 
 /** The topology keys of the terms in a list that select the incoming pod. */
-export type Reluctance = (terms: Terms) => ReadonlySet<string>;
+export type ExistingTermKeys = (terms: Terms) => ReadonlySet<string>;
 
 const TERMS_PER_STEP = 100;
 
 /** The lists that keep the incoming pod away, found by the index of a snapshot without examining the others. */
-export function* reluctantLists({ pod, namespaces }: Incoming, { antiAffine }: ClusterSnapshot): Steps<ReluctantLists> {
+export function* existingTermLists(
+  { pod, namespaces }: Incoming,
+  { antiAffine }: ClusterSnapshot,
+): Steps<ExistingTermLists> {
   const found = new Map<Terms, Set<string>>();
   const labels = namespaces.get(pod.namespace) ?? NO_LABELS;
   let looked = 0;
@@ -146,7 +149,7 @@ export function* reluctantLists({ pod, namespaces }: Incoming, { antiAffine }: C
 }
 
 /** Computes the answer for each list once, starting with the known ones. */
-export function reluctance({ pod, namespaces }: Incoming, lists: ReluctantLists): Reluctance {
+export function existingTermKeys({ pod, namespaces }: Incoming, lists: ExistingTermLists): ExistingTermKeys {
   const known = new Map(lists);
   const labels = namespaces.get(pod.namespace) ?? NO_LABELS;
   return (terms) => {

@@ -14,40 +14,40 @@ import {
   type PairCounts,
   podsPerStep,
   prepareIncoming,
-  reluctance,
-  type Reluctance,
-  type ReluctantLists,
-  reluctantLists,
+  existingTermKeys,
+  type ExistingTermKeys,
+  type ExistingTermLists,
+  existingTermLists,
   selectsOther,
 } from './incoming-terms.ts';
 
 const FILTER = 'InterPodAffinity';
 /** Pods with anti-affinity that are counted in one step: each takes some microseconds. */
 const PODS_PER_STEP = 100;
-const LONELY: FilterRefusal = {
+const AFFINITY_NOT_MATCHED: FilterRefusal = {
   filter: FILTER,
   reasons: ["node(s) didn't match pod affinity rules"],
   isResolvable: false,
 };
-const AVOIDING: FilterRefusal = {
+const ANTI_AFFINITY_NOT_MATCHED: FilterRefusal = {
   filter: FILTER,
   reasons: ["node(s) didn't match pod anti-affinity rules"],
   isResolvable: true,
 };
-const AVOIDED: FilterRefusal = {
+const EXISTING_ANTI_AFFINITY_NOT_MATCHED: FilterRefusal = {
   filter: FILTER,
   reasons: ["node(s) didn't satisfy existing pods anti-affinity rules"],
   isResolvable: true,
 };
 
 /** Affinity and anti-affinity between pods, by topology pair. */
-interface Company {
+interface AffinityCounts {
   /** Pods that all affinity terms select. */
-  readonly wanted: PairCounts;
+  readonly affinityCounts: PairCounts;
   /** Pods that an anti-affinity term selects. */
-  readonly unwanted: PairCounts;
+  readonly antiAffinityCounts: PairCounts;
   /** Pods whose own anti-affinity selects the incoming pod. */
-  readonly unwilling: PairCounts;
+  readonly existingAntiAffinityCounts: PairCounts;
 }
 
 /** What the terms of the incoming pod refer to, and which other pods they match. */
@@ -70,8 +70,8 @@ interface PodMatch {
 interface PreparedAffinity {
   readonly incoming: Incoming;
   readonly match: AffinityMatch;
-  readonly reluctanceOf: Reluctance;
-  readonly company: Company;
+  readonly existingKeysOf: ExistingTermKeys;
+  readonly counts: AffinityCounts;
 }
 
 const NO_MATCH: PodMatch = { isWanted: false, farKeys: [] };
@@ -80,13 +80,17 @@ const NO_MATCH: PodMatch = { isWanted: false, farKeys: [] };
 export function* interPodAffinity(pod: Pod, snapshot: ClusterSnapshot): Steps<PodAwareFilter | undefined> {
   const incoming = yield* prepareIncoming(pod, snapshot);
   const match = yield* prepareMatch(incoming, snapshot);
-  const company = { wanted: createPairCounts(), unwanted: createPairCounts(), unwilling: createPairCounts() };
-  const lists = yield* reluctantLists(incoming, snapshot);
-  yield* countUnwilling(lists, company, snapshot);
+  const counts = {
+    affinityCounts: createPairCounts(),
+    antiAffinityCounts: createPairCounts(),
+    existingAntiAffinityCounts: createPairCounts(),
+  };
+  const lists = yield* existingTermLists(incoming, snapshot);
+  yield* countExisting(lists, counts, snapshot);
   const hasTerms = incoming.affinity.length + incoming.antiAffinity.length > 0;
-  if (hasTerms) yield* countMatches(incoming, match, company, snapshot);
-  if (!hasTerms && company.unwilling.size() === 0) return undefined;
-  const prepared = { incoming, match, reluctanceOf: reluctance(incoming, lists), company };
+  if (hasTerms) yield* countMatches(incoming, match, counts, snapshot);
+  if (!hasTerms && counts.existingAntiAffinityCounts.size() === 0) return undefined;
+  const prepared = { incoming, match, existingKeysOf: existingTermKeys(incoming, lists), counts };
   return { open: (entry) => openState(prepared, entry) };
 }
 
@@ -127,14 +131,14 @@ function keysOfTerms(incoming: Incoming, terms: TermIndex<undefined>, pod: Pod):
 function* countMatches(
   { affinity, antiAffinity }: Incoming,
   match: AffinityMatch,
-  company: Company,
+  counts: AffinityCounts,
   { nodes }: ClusterSnapshot,
 ): Steps<void> {
   const pause = podsPerStep([...affinity, ...antiAffinity].map(({ selector }) => selector));
   let looked = 0;
   for (const { node, occupancy } of nodes.values()) {
     for (const { pod } of occupancy.pods) {
-      countMatch(match, company, node, [pod, 1]);
+      countMatch(match, counts, node, [pod, 1]);
       if ((looked += 1) % pause === 0) yield;
     }
   }
@@ -142,25 +146,26 @@ function* countMatches(
 
 function countMatch(
   { matchOf, nearKeys }: AffinityMatch,
-  { wanted, unwanted }: Company,
+  { affinityCounts, antiAffinityCounts }: AffinityCounts,
   node: Node,
   [pod, by]: readonly [Pod, number],
 ): void {
   const { isWanted, farKeys } = matchOf(pod);
-  if (isWanted) for (const key of nearKeys) count(wanted, key, node, by);
-  for (const key of farKeys) count(unwanted, key, node, by);
+  if (isWanted) for (const key of nearKeys) count(affinityCounts, key, node, by);
+  for (const key of farKeys) count(antiAffinityCounts, key, node, by);
 }
 
-function* countUnwilling(
-  lists: ReluctantLists,
-  { unwilling }: Company,
+function* countExisting(
+  lists: ExistingTermLists,
+  { existingAntiAffinityCounts }: AffinityCounts,
   { antiAffine, nodes }: ClusterSnapshot,
 ): Steps<void> {
   let looked = 0;
   for (const [terms, keys] of lists) {
     for (const { pod } of antiAffine.with(terms)) {
       const node = nodes.get(pod.spec.nodeName ?? '')?.node;
-      for (const key of node === undefined ? [] : keysOn(node, keys)) count(unwilling, key, node as Node, 1);
+      for (const key of node === undefined ? [] : keysOn(node, keys))
+        count(existingAntiAffinityCounts, key, node as Node, 1);
       if ((looked += 1) % PODS_PER_STEP === 0) yield;
     }
     yield;
@@ -174,48 +179,60 @@ function count(counts: PairCounts, key: string, node: Node, by: number): void {
 
 /** In a trial only this node changes. */
 function openState(prepared: PreparedAffinity, { node }: NodeEntry): FilterState {
-  const { match, reluctanceOf } = prepared;
-  let { company } = prepared;
+  const { match, existingKeysOf } = prepared;
+  let { counts } = prepared;
   const countBoth = (by: number) => (placed: PlacedPod) => {
-    if (company === prepared.company) company = changeable(company);
-    countMatch(match, company, node, [placed.pod, by]);
+    if (counts === prepared.counts) counts = changeable(counts);
+    countMatch(match, counts, node, [placed.pod, by]);
     if (placed.antiAffinity.length === 0) return;
-    for (const key of keysOn(node, reluctanceOf(placed.antiAffinity))) count(company.unwilling, key, node, by);
+    for (const key of keysOn(node, existingKeysOf(placed.antiAffinity)))
+      count(counts.existingAntiAffinityCounts, key, node, by);
   };
-  return { add: countBoth(1), remove: countBoth(-1), refusal: () => firstRefusal(prepared, company, node) };
+  return { add: countBoth(1), remove: countBoth(-1), refusal: () => firstRefusal(prepared, counts, node) };
 }
 
-function changeable({ wanted, unwanted, unwilling }: Company): Company {
+function changeable({
+  affinityCounts,
+  antiAffinityCounts,
+  existingAntiAffinityCounts,
+}: AffinityCounts): AffinityCounts {
   return {
-    wanted: createPairCounts(wanted),
-    unwanted: createPairCounts(unwanted),
-    unwilling: createPairCounts(unwilling),
+    affinityCounts: createPairCounts(affinityCounts),
+    antiAffinityCounts: createPairCounts(antiAffinityCounts),
+    existingAntiAffinityCounts: createPairCounts(existingAntiAffinityCounts),
   };
 }
 
-function firstRefusal({ incoming, match }: PreparedAffinity, company: Company, node: Node): FilterRefusal | undefined {
-  if (!hasWantedCompany(incoming, match, company, node)) return LONELY;
-  if (match.farKeys.some((key) => countAt(company.unwanted, key, node) > 0)) return AVOIDING;
-  return hasUnwillingCompany(company, node) ? AVOIDED : undefined;
+function firstRefusal(
+  { incoming, match }: PreparedAffinity,
+  counts: AffinityCounts,
+  node: Node,
+): FilterRefusal | undefined {
+  if (!meetsAffinity(incoming, match, counts, node)) return AFFINITY_NOT_MATCHED;
+  if (match.farKeys.some((key) => countAt(counts.antiAffinityCounts, key, node) > 0)) return ANTI_AFFINITY_NOT_MATCHED;
+  return breaksExistingAntiAffinity(counts, node) ? EXISTING_ANTI_AFFINITY_NOT_MATCHED : undefined;
 }
 
 /**
  * Every affinity term finds a pod in the node's domain, or the incoming pod is the first of a group whose terms select
  * its own pods.
  */
-function hasWantedCompany(
+function meetsAffinity(
   { pod }: Incoming,
   { matchOf, nearKeys }: AffinityMatch,
-  { wanted }: Company,
+  { affinityCounts }: AffinityCounts,
   node: Node,
 ): boolean {
   if (!nearKeys.every((key) => node.labels.has(key))) return false;
-  if (nearKeys.every((key) => countAt(wanted, key, node) > 0)) return true;
-  return wanted.size() === 0 && matchOf(pod).isWanted;
+  if (nearKeys.every((key) => countAt(affinityCounts, key, node) > 0)) return true;
+  return affinityCounts.size() === 0 && matchOf(pod).isWanted;
 }
 
-function hasUnwillingCompany({ unwilling }: Company, node: Node): boolean {
-  return unwilling.size() > 0 && [...node.labels].some(([key, value]) => unwilling.get(key, value) > 0);
+function breaksExistingAntiAffinity({ existingAntiAffinityCounts }: AffinityCounts, node: Node): boolean {
+  return (
+    existingAntiAffinityCounts.size() > 0 &&
+    [...node.labels].some(([key, value]) => existingAntiAffinityCounts.get(key, value) > 0)
+  );
 }
 
 function countAt(counts: PairCounts, key: string, node: Node): number {

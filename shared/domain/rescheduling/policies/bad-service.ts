@@ -1,3 +1,4 @@
+import { podName } from '#shared/domain/base/texts.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import { ownerText, ownerId, type Pod } from '#shared/domain/pod/pod.ts';
@@ -118,14 +119,10 @@ function aggressorFor({ cluster, movable }: PolicyInput, failing: Failing): Name
   if (worst === undefined) return held(failing, REASONS.noAggressor({ node: node.name, resource, fails }));
   const why = movable(worst.placed, node);
   if (why?.kind === 'stays')
-    return held(failing, REASONS.aggressorStays({ pod: nameOf(worst.placed), fails, why: why.because.text }));
-  const other = nameOf(placed);
+    return held(failing, REASONS.aggressorStays({ pod: podName(worst.placed.pod), fails, why: why.because.text }));
+  const other = podName(placed.pod);
   const because = REASONS.aggressor({ node: node.name, resource, fails, other, ...worst.texts }, { other });
   return { placed: worst.placed, node, because };
-}
-
-function nameOf({ pod: { namespace, name } }: PlacedPod): string {
-  return `${namespace}/${name}`;
 }
 
 /** A container with a memory limit is most often killed at that limit, regardless of other pods. */

@@ -36,7 +36,7 @@ describe('a pod whose default class was skipped', () => {
       NOT_GIVEN,
     ],
     ['is no pod that names the global default itself', { spec: STANDARD, named: 'person' }, undefined],
-    ['is no pod of which it is not known who named the class', { spec: STANDARD, named: 'unknown' }, undefined],
+    ['is no pod whose class was named by an unknown client', { spec: STANDARD, named: 'unknown' }, undefined],
     [
       'is no pod that got the default',
       { spec: { priorityClassName: 'low', priority: 10 }, named: 'default' },
