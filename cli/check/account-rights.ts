@@ -15,8 +15,8 @@ import { DEPLOYMENTS, type Resource, resourceLabel, resourcePath, SERVICE_ACCOUN
 import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { listIfAllowed, type RefusedList } from '#cli/cluster/list-all.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
-import type { Finding } from './finding.ts';
-import { formerDeploymentsLeft, rightMissing, rightsThere, rightsUnknown, kindUnread } from './messages.ts';
+import { type Finding, listed } from './finding.ts';
+import { formerDeploymentsLeft, kindUnread, rightsMissing, rightsThere, rightsUnknown } from './messages.ts';
 
 /** One permission of an account. */
 interface Need {
@@ -49,7 +49,8 @@ async function rightsFindings(
     if (refusal !== undefined) return [rightsUnknown(refusal.message)];
   }
   const missing = needs.filter((_, index) => answers[index]?.ok === true && !answers[index].value);
-  return missing.length === 0 ? [rightsThere(needs.length)] : missing.map(findingOf);
+  if (missing.length === 0) return [rightsThere(needs.length)];
+  return Array.from(Map.groupBy(missing, ({ account }) => account).values(), findingOf);
 }
 
 /** An account that cannot be looked for is left out, unless it is of the base. */
@@ -108,8 +109,11 @@ function isAllowed(reviewer: Reviewer, { account, access }: Need): Promise<Revie
   return reviewAccess(reviewer, user, access);
 }
 
-function findingOf({ account, access }: Need): Finding {
-  return rightMissing(account, access.verb, resourceText(access), canIArguments(access));
+/** One line for each account: a role that is missing lacks dozens of rights. */
+function findingOf(missing: readonly Need[]): Finding {
+  const [{ account, access } = missing[0] as Need] = missing;
+  const rights = missing.map(({ access: each }) => `${each.verb} ${resourceText(each)}`);
+  return rightsMissing(account, listed([...new Set(rights)], 'rights'), `${access.verb} ${canIArguments(access)}`);
 }
 
 /** `kubectl auth can-i` takes what stands behind a slash for a name, and a subresource by a flag. */

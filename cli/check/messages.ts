@@ -209,9 +209,10 @@ export function changesClasses(webhook: string): Finding {
   return warning('webhooks', `${webhook} may change pods after Plimsoll has set their priority`, next);
 }
 
-export function rightMissing(account: string, verb: string, resource: string, asked: string): Finding {
-  const next = `kubectl auth can-i ${verb} ${asked} --as=${account}; apply the manifests of this version again`;
-  return error('rights', `${account} may not ${verb} ${resource}`, next);
+/** `asked` is one of the rights, as kubectl auth can-i takes it. */
+export function rightsMissing(account: string, rights: string, asked: string): Finding {
+  const next = `kubectl auth can-i ${asked} --as=${account}; apply the manifests of this version again`;
+  return error('rights', `${account} may not ${rights}`, next);
 }
 
 export function formerDeploymentsLeft(names: readonly string[]): Finding {

@@ -57,8 +57,12 @@ describe('accountFindings', () => {
     ]);
     const ofLease = without('"resource":"leases"', '"name":"plimsoll-queues"');
     expect(await accountFindings(authoriser(ofLease, { PLIMSOLL_QUEUES_PASSES: 'On' }))).toMatchObject([
-      { next: expect.stringContaining('get leases.coordination.k8s.io/plimsoll-queues -n plimsoll-system') as string },
-      { next: expect.stringContaining('patch leases.coordination.k8s.io/plimsoll-queues -n') as string },
+      {
+        text: expect.stringMatching(
+          /may not get leases\.coordination\.k8s\.io, patch leases\.coordination\.k8s\.io$/,
+        ) as string,
+        next: expect.stringContaining('get leases.coordination.k8s.io/plimsoll-queues -n plimsoll-system') as string,
+      },
     ]);
   });
 
@@ -69,6 +73,15 @@ describe('accountFindings', () => {
       text: 'Deployments of an earlier version still lead their parts: plimsoll-queues, plimsoll-dashboard',
       next: expect.stringContaining('delete deployments plimsoll-queues plimsoll-dashboard') as string,
     });
+  });
+
+  test('an account without any right is one line, and names the first of what it lacks', async () => {
+    const found = await accountFindings(authoriser(() => false));
+    expect(found.map(({ text }) => text)).toEqual(
+      ['system:plimsoll-webhook', 'node:plimsoll-agent'].map(
+        (account) => expect.stringMatching(new RegExp(`${account} may not .* and \\d+ more rights$`)) as unknown,
+      ),
+    );
   });
 
   test('the caller learns that it may not ask', async () => {
