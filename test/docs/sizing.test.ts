@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { at } from '#test/contract/harness.ts';
+import { buildFolder } from '#tools/manifests/kustomize/build-folder.ts';
 
 const PAGE = 'docs/sizing.md';
 /** The rows of its first table, and the container of a manifest that each is about. */
@@ -40,7 +41,32 @@ test.each(ROWS)('what sizing says of %s is what its manifest asks for', (row, fi
   expect(shown(row)).toEqual(asked(file, container));
 });
 
-test.each(['webhook', 'agent'])('the %s may use no more memory than it requests', (row) => {
-  const [request, limit] = shown(row).at(-1)?.split(', ') ?? [];
+test('the webhook may use no more memory than it requests', () => {
+  const [request, limit] = shown('webhook').at(-1)?.split(', ') ?? [];
   expect(request).toBe(limit);
+});
+
+const NODES = 20;
+const MEBIBYTES_OF_A_GIBIBYTE = 1_024;
+/** On control plane nodes, instead of a second scheduler. */
+const ELSEWHERE = 'plimsoll-control-plane-extender';
+
+test.each([
+  ['base', 22, 2.4],
+  ['overlays/everything', 26, 3],
+])('deploy/%s asks on 20 nodes for at most %i pods and %f GiB', (folder, mostPods, mostGibibytes) => {
+  const workloads = buildFolder(`deploy/${folder}`).filter(
+    ({ kind, metadata }) => ['Deployment', 'DaemonSet'].includes(kind) && metadata.name !== ELSEWHERE,
+  );
+  const sizes = workloads.map((workload) => {
+    const containers = at(workload, 'spec.template.spec.containers') as readonly Container[];
+    const mebibytes = containers.map(({ resources }) =>
+      Number(/^(\d+)Mi$/.exec(resources.requests?.['memory'] ?? '')?.[1]),
+    );
+    const pods = workload.kind === 'DaemonSet' ? NODES : Number(at(workload, 'spec.replicas'));
+    return { pods, mebibytes: pods * mebibytes.reduce((sum, each) => sum + each, 0) };
+  });
+  const sum = (field: 'pods' | 'mebibytes'): number => sizes.reduce((total, each) => total + each[field], 0);
+  expect(sum('pods')).toBeLessThanOrEqual(mostPods);
+  expect(sum('mebibytes')).toBeLessThanOrEqual(mostGibibytes * MEBIBYTES_OF_A_GIBIBYTE);
 });

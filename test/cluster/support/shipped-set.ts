@@ -58,6 +58,7 @@ export async function startShipped(
   return startSchedulerProcess(kubeconfig, free, [...args, ...flags], { clockOffsetMs, env });
 }
 
+const DASHBOARD_PORT = 'PLIMSOLL_DASHBOARD__PORT';
 const built: Parameters<typeof buildFolder>[1] = new Map();
 
 function shipped(part: ShippedPart) {
@@ -68,7 +69,8 @@ function shipped(part: ShippedPart) {
   const args = at(pod, 'containers.0.args') as readonly string[];
   const env = (at(pod, 'containers.0.env') ?? []) as readonly { readonly name: string; readonly value: string }[];
   return {
-    env: Object.fromEntries(env.map((each) => [each.name, each.value])),
+    // Any port for the dashboard, where it is on.
+    env: Object.fromEntries(env.map(({ name: key, value }) => [key, key === DASHBOARD_PORT ? '0' : value])),
     account: { namespace: String(found?.metadata.namespace), name: String(at(pod, 'serviceAccountName')) },
     // Where it listens is told by the suite: several run on one machine.
     args: args.filter((arg) => !/^--(?:health-)?(?:host|port)=/.test(arg)),
