@@ -4,6 +4,7 @@ import type { Overview } from '#dashboard/pods/overview.ts';
 import { namespaceOf } from '#dashboard/views/redact.ts';
 import { isRemoval } from '#dashboard/views/view.ts';
 import type { Context, Page, PageOptions, Shown } from './context.ts';
+import { shownState } from './format.ts';
 import { badge, type Cell, type Column, empty, nodeLink, panel, podLink, type Row, stateText, table } from './parts.ts';
 import { pendingPanel } from './pending-pods.ts';
 import { isProblem, polled } from './polled.ts';
@@ -104,7 +105,7 @@ function inLine(name: string, nodes: Context['nodes']): Shown {
     return [
       [
         ['', nodeLink(node.name)],
-        ['', stateText(node.state)],
+        ['', stateText(shownState(node))],
         ['', node.mode === 'DryRun' ? 'dry run' : node.mode],
         ['', html`${pods.map((pod) => html`<div>${podLink(pod)}</div>`)}`],
         ['', isNext ? badge('next to be evicted', 'strong') : nothing],

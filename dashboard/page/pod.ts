@@ -4,7 +4,7 @@ import { inOneUnit } from '#dashboard/views/one-unit.ts';
 import type { PodView, RemovalView } from '#dashboard/views/pod.ts';
 import type { NextView } from '#dashboard/views/view.ts';
 import type { Context, Page, PageOptions, Shown } from './context.ts';
-import { age, KINDS } from './format.ts';
+import { age, KINDS, shownState } from './format.ts';
 import {
   type Cell,
   type Column,
@@ -47,7 +47,7 @@ function podPanels(pod: PodView, context: Context): Shown {
   const { now } = context;
   return html`${headline(pod, now)}
   ${panel(STATES[pod.state].title, html`<p class="answer">${pod.why}</p>`, adviceOf(pod))}
-  ${pod.state === 'Waits' ? queuePanel(pod, context) : nothing} ${pod.node === '' ? nothing : placePanel(pod)}
+  ${pod.state === 'Waits' ? queuePanel(pod, context) : nothing} ${pod.node === '' ? nothing : placePanel(pod, context)}
   ${removals(pod, now)} ${happened(pod)} ${notes(pod)}`;
 }
 
@@ -155,8 +155,9 @@ function nextRow({ rank, pod, priority, usage, request, why }: NextView): Row {
   ];
 }
 
-function placePanel({ place, before, node, nodeState }: PodView): Shown {
-  const state = nodeState === undefined ? nothing : html`: ${stateText(nodeState)}`;
+function placePanel({ place, before, node }: PodView, { nodes }: Context): Shown {
+  const summary = nodes.get(node);
+  const state = summary === undefined ? nothing : html`: ${stateText(shownState(summary))}`;
   const where = html`<p>Node ${nodeLink(node)}${state}</p>`;
   const title = 'If the node runs short';
   if (place === undefined)

@@ -26,7 +26,6 @@ export interface PodView extends PodFacts {
   readonly place: NextView | undefined;
   /** The pods that would be evicted before it. */
   readonly before: readonly NextView[];
-  readonly nodeState: NodeView['state'] | undefined;
   /** Events about it, newest first. */
   readonly happened: readonly HappenedView[];
   /** Records of removed pods of this name, newest first. */
@@ -136,10 +135,10 @@ function queueIn({ state, because }: PodSituation): string {
   return state === 'Waits' ? (/\bqueue ([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)/.exec(because.text)?.[1] ?? '') : '';
 }
 
-function placeOf(pod: string, node: NodeView | undefined): Pick<PodView, 'place' | 'before' | 'nodeState'> {
+function placeOf(pod: string, node: NodeView | undefined): Pick<PodView, 'place' | 'before'> {
   const index = node?.candidates.findIndex((each) => each.pod === pod) ?? -1;
   const before = index < 0 ? [] : (node?.candidates.slice(0, index) ?? []);
-  return { place: node?.candidates[index], before, nodeState: node?.state };
+  return { place: node?.candidates[index], before };
 }
 
 /** Requests, and what its agent says that it uses, each type in one unit, as in `0.5 cpu, 1.5Gi memory`. */

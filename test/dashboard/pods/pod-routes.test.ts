@@ -53,7 +53,7 @@ describe('/api/pods', () => {
 
   test('a pod that runs says what it uses, its place, and who would be evicted before it', async () => {
     const pod = await answer<PodView>(`${await start()}/team-2/worker-9-2`);
-    expect(pod).toMatchObject({ state: 'Runs', node: 'node-009', nodeState: 'Hard', usage: '1.2 cpu, 512Mi memory' });
+    expect(pod).toMatchObject({ state: 'Runs', node: 'node-009', usage: '1.2 cpu, 512Mi memory' });
     expect(pod.place).toMatchObject({ rank: 3, priority: 200 });
     expect(pod.before.map((each) => each.pod)).toEqual(['team-0/worker-9-0', 'team-1/worker-9-1']);
   });

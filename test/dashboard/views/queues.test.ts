@@ -22,6 +22,26 @@ describe('queueTree', () => {
     ]);
   });
 
+  test.each([
+    ['ReclaimBlocked', 'True'],
+    ['AboveMaximum', 'True'],
+    ['SharesReturned', 'True'],
+    ['NodesDoubted', 'True'],
+    ['Ready', 'False'],
+    ['GuaranteesCovered', 'False'],
+  ])('condition %s reports a problem while it is %s', (type, status) => {
+    const troubled = (value: string) =>
+      queueEntry({ metadata: { name: 'a' }, status: { conditions: [{ type, status: value }] } }).conditions[0]
+        ?.isTrouble;
+    expect([troubled(status), troubled(status === 'True' ? 'False' : 'True')]).toEqual([true, false]);
+  });
+
+  test('the root says whether reclaim evicts; by default it is in dry run', () => {
+    const reclaim = (name: string, spec: object) => queueEntry({ metadata: { name }, spec }).reclaim;
+    const given = { reclaim: { mode: 'Enforce' } };
+    expect([reclaim('root', given), reclaim('root', {}), reclaim('a', given)]).toEqual(['Enforce', 'DryRun', '']);
+  });
+
   test('without an object for the root its children are at the top', () => {
     expect(treeOf(['b', ''], ['a', ''], ['c', 'b'])).toEqual(['a', 'b', '  c']);
   });

@@ -43,6 +43,9 @@ describe('the timeline', () => {
     ['PreemptionLoopDetected', 'problem'],
     ['OutOfcpu', 'problem'],
     ['NodePorts', 'problem'],
+    ['FailedCreate', 'refusal'],
+    ['QuotaExceeded', 'refusal'],
+    ['PolicyViolated', 'refusal'],
   ])('shows %s as %s, each kind of removal under its own word', (reason, kind) => {
     expect(event(reason)).toMatchObject({ kind, about: 'Pod team-b/hog', namespace: 'team-b', why: 'why' });
   });
