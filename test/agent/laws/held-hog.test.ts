@@ -1,24 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { runAlone, runWithAgent } from './episode.ts';
-import type { LawNode } from './node.ts';
-import { HALF_AN_HOUR_MS, quietEpisode } from './quiet-episode.ts';
+import { gone, HALF_AN_HOUR_MS, quietEpisode } from './quiet-episode.ts';
 import type { LawPod, PolicyChoice } from './scenario.ts';
-
-interface Gone {
-  /** By the agent, the kubelet or the kernel. */
-  readonly quiet: number;
-  /** When the pod that grows was evicted or killed, by anyone. */
-  readonly hogAtMs: number;
-}
-
-function gone({ pods, events }: LawNode): Gone {
-  const lost = events.filter(({ kind }) => kind === 'kubelet' || kind === 'kernel');
-  const names = new Set(lost.map(({ text }) => text.replace(/-\d+ uses.*/, '')));
-  for (const { spec, acceptedAtMs } of pods) if (acceptedAtMs !== undefined) names.add(spec.name);
-  const byOthers = lost.find(({ text }) => text.startsWith('hog'))?.atMs ?? Infinity;
-  const byAgent = pods.find(({ spec }) => spec.name === 'hog')?.acceptedAtMs ?? Infinity;
-  return { quiet: [...names].filter((name) => name !== 'hog').length, hogAtMs: Math.min(byOthers, byAgent) };
-}
 
 const NO_WITNESS = { onPass: () => undefined, onEviction: () => undefined, onTick: () => undefined };
 

@@ -1,3 +1,4 @@
+import type { LawNode } from './node.ts';
 import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
 import { PLAIN_POLICY } from './shrink.ts';
 
@@ -42,4 +43,21 @@ export function quietEpisode(hog: Partial<LawPod>, policy: Partial<PolicyChoice>
     kubelet: { hardMiB: 100, softMiB: undefined, softGraceSeconds: 5, mostGraceSeconds: 0, phaseMs: 4000 },
     lengthMs: HALF_AN_HOUR_MS,
   };
+}
+
+interface Gone {
+  /** By the agent, the kubelet or the kernel. */
+  readonly quiet: number;
+  /** When the pod that grows was evicted or killed, by anyone. */
+  readonly hogAtMs: number;
+}
+
+/** What became of the pods of such an episode. */
+export function gone({ pods, events }: LawNode): Gone {
+  const lost = events.filter(({ kind }) => kind === 'kubelet' || kind === 'kernel');
+  const names = new Set(lost.map(({ text }) => text.replace(/-\d+ uses.*/, '')));
+  for (const { spec, acceptedAtMs } of pods) if (acceptedAtMs !== undefined) names.add(spec.name);
+  const byOthers = lost.find(({ text }) => text.startsWith('hog'))?.atMs ?? Infinity;
+  const byAgent = pods.find(({ spec }) => spec.name === 'hog')?.acceptedAtMs ?? Infinity;
+  return { quiet: [...names].filter((name) => name !== 'hog').length, hogAtMs: Math.min(byOthers, byAgent) };
 }
