@@ -137,7 +137,7 @@ describe('usage', () => {
     ['-A --kubeconfig=f -o json disruptions', 'disruptions -A --kubeconfig=f -o json'],
     ['--as alice --as-group=dev --no-headers -w top nodes', 'top nodes --as alice --as-group=dev --no-headers -w'],
     ['-l pool=batch --sort-by .state top nodes', 'top nodes -l pool=batch --sort-by .state'],
-    ['-n team-a explain pod web -- -x', 'explain pod web -n team-a -- -x'],
+    ['-n team-a explain pod web -- -x', 'explain -n team-a pod web -- -x'],
     ['--help', '--help'],
     ['--unknown top', '--unknown top'],
     ['--context', '--context'],
