@@ -149,7 +149,9 @@ export class QueueEvictions {
       [ANNOTATION_EVICTION_REASON]: code,
       [ANNOTATION_EVICTION_DECISION]: decision,
     };
-    return evictPod(client, { ...podAddress(victim), uid: victim.uid, annotations, signal });
+    const { uid, graceSeconds } = victim;
+    const grace = graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds };
+    return evictPod(client, { ...podAddress(victim), uid, ...grace, annotations, signal });
   }
 
   #remember(

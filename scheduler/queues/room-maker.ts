@@ -161,6 +161,6 @@ export class RoomMaker {
 
 /** Does not name pods of other namespaces. */
 function whyEvicted(victim: RunningPod, taker: WaitingPod, floor: string): string {
-  const last = victim.mayBePreempted ? '' : '; it opted out of preemption, but no other pods free enough room';
+  const last = victim.mayBePreempted ? '' : '; it asked to be spared, but no other pods free enough room';
   return `queue ${taker.queue} is under its ${floor}, and queue ${victim.queue} over its own${last}`;
 }

@@ -47,8 +47,11 @@ export interface RoomPromise {
 
 const NODES_PER_STEP = 20;
 const PODS_PER_STEP = 1_000;
-/** A pod that takes longer to end is not waited for, and not evicted. */
-const MAX_GRACE_MS = 600_000;
+/**
+ * A pod that ends by itself but takes longer is not waited for. It is evicted only if no other pods are enough, and then
+ * gets no more time: otherwise what a pod says of its own end would keep it in the guarantee of another queue for ever.
+ */
+const MAX_GRACE_SECONDS = 600;
 /** A pod that is still there so long after its end was due is stuck. */
 const STUCK_MS = 60_000;
 
@@ -212,23 +215,24 @@ function promisedOn(
 
 function isGoneInTime({ uid, deletion }: Pod, { isLeaving, now }: RoomInput): boolean {
   if (deletion === undefined) return isLeaving(uid);
-  return deletion.at - now <= MAX_GRACE_MS && !isStuck({ deletion }, now);
+  return deletion.at - now <= MAX_GRACE_SECONDS * 1_000 && !isStuck({ deletion }, now);
 }
 
 /** A pod that may have to go. */
 function runningPod(
   { pod, startedAt, priority }: PlacedPod,
   { queue, application, mayBePreempted, requests, budgets }: Standing & Pick<RunningPod, 'requests' | 'budgets'>,
-  { originators, ownerDisruptedAt }: Pick<RoomInput, 'ownerDisruptedAt'> & Pick<Charges, 'originators'>,
+  { originators, ownerDisruptedAt, pods }: Pick<RoomInput, 'ownerDisruptedAt' | 'pods'> & Pick<Charges, 'originators'>,
 ): RunningPod {
   const owner = controllerOf(pod);
+  const endsLate = pods.graceSecondsOf(pod) > MAX_GRACE_SECONDS;
   return {
     uid: pod.uid,
     priority,
     requests,
     queue,
     application,
-    mayBePreempted: mayBePreempted && !isMarkedLast(pod, DEFAULT_OPT_OUT_CEILING),
+    mayBePreempted: mayBePreempted && !endsLate && !isMarkedLast(pod, DEFAULT_OPT_OUT_CEILING),
     name: `${pod.namespace}/${pod.name}`,
     isOriginator: originators.has(application, pod.uid),
     // The pod that its DaemonSet creates again gets the gate, and waits as any other.
@@ -237,6 +241,7 @@ function runningPod(
     hasController: owner !== undefined,
     ownerDisruptedAt: ownerDisruptedAt?.(owner?.uid),
     budgets,
+    ...(endsLate && { graceSeconds: MAX_GRACE_SECONDS }),
   };
 }
 
@@ -250,10 +255,10 @@ function budgetsUsed(placed: PlacedPod, { snapshot }: RoomInput): readonly strin
   return budgets.length > 1 ? undefined : budgets.map(({ namespace, name }) => `${namespace}/${name}`);
 }
 
-function mayGo({ pod, priority }: PlacedPod, { pods, isRefused }: RoomInput): boolean {
+function mayGo({ pod, priority }: PlacedPod, { isRefused }: RoomInput): boolean {
   const isProtected =
     hasCriticalPriority({ spec: { priority } }) || PROTECTED_NAMESPACES.some((each) => each === pod.namespace);
-  return !isProtected && !isRefused(pod.uid) && pods.graceSecondsOf(pod) * 1_000 <= MAX_GRACE_MS;
+  return !isProtected && !isRefused(pod.uid);
 }
 
 function budgetsOf({ budgets }: ClusterSnapshot): ReadonlyMap<string, number> {

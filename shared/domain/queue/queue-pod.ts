@@ -56,6 +56,8 @@ export interface RunningPod extends QueuePod {
   readonly ownerDisruptedAt: Instant | undefined;
   /** Names of the budgets and limits that count it. */
   readonly budgets: readonly string[];
+  /** The grace period that it gets; absent if it is the pod's own. */
+  readonly graceSeconds?: number;
 }
 
 /**

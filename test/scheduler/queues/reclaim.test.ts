@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { at } from '#test/contract/harness.ts';
 import { GATE, type WatchedPod } from '#test/shared/decide/queues/queue-world.ts';
 import { fill, fullStage, GATED, HOUR, OK, reclaimStage, RUNNING, UNGATED } from './reclaim-stage.ts';
 
@@ -42,10 +43,17 @@ describe('what is sent', () => {
     };
     expect(stage.requests[1]).toMatchObject({ body: { metadata: { annotations } } });
     const note =
-      'evicted: queue of-shop is under its guarantee, and queue other over its own; it opted out of preemption, but no other pods free enough room';
+      'evicted: queue of-shop is under its guarantee, and queue other over its own; it asked to be spared, but no other pods free enough room';
     expect(stage.told('events')).toMatchObject([
       { regarding: { name: 'pod-0', uid: 'uid-pod-0' }, reason: 'Reclaimed', type: 'Warning', note },
     ]);
+  });
+
+  test('pods that ask for a day to end get ten minutes where no others make room', async () => {
+    const stage = fullStage(GATED, { spec: { terminationGracePeriodSeconds: 86_400 } });
+    expect(await stage.round()).toEqual(['set taker node-0', 'evict pod-0', 'evict pod-1']);
+    const graces = stage.requests.map(({ body }) => at(body, 'deleteOptions.gracePeriodSeconds'));
+    expect(graces).toEqual([undefined, 600, 600]);
   });
 
   test('is counted', async () => {

@@ -106,7 +106,7 @@ describe.skipIf(why !== undefined)(`reclaim between queues on the stock kube-sch
     await createPod(TAKER);
     expect(await untilPlaced('taker')).toHaveLength(4);
     expect(await notes('Reclaimed')).toEqual([
-      'evicted: queue prod is under its guarantee, and queue test over its own; it opted out of preemption, but no other pods free enough room',
+      'evicted: queue prod is under its guarantee, and queue test over its own; it asked to be spared, but no other pods free enough room',
     ]);
     expect(scene.log()).toContain('"code":"LastResort"');
   });
