@@ -48,10 +48,9 @@ function codecOf<T>({ read, write }: FieldWays<T>) {
     decode: (value: unknown, context: z.core.ParsePayload): T => {
       const decoded = decodeObject({ value }, (object) => read(object, 'value'));
       if (decoded.ok) return decoded.value;
-      const below = decoded.field.slice('value.'.length);
       context.issues.push({
         code: 'custom',
-        path: below === '' ? [] : [below],
+        path: pathIn(decoded.field.slice('value'.length)),
         message: decoded.message,
         input: value,
       });
@@ -59,6 +58,13 @@ function codecOf<T>({ read, write }: FieldWays<T>) {
     },
     encode: write,
   };
+}
+
+/** `[1].key` is an item of a list, `.key` a field. */
+function pathIn(below: string): PropertyKey[] {
+  const [, index, rest = below] = /^\[(\d+)\](.*)$/.exec(below) ?? [];
+  const inner = rest === '' ? [] : [rest.slice(1)];
+  return index === undefined ? inner : [Number(index), ...inner];
 }
 
 function withWords<S extends z.ZodType>(schema: S, words: CrdWords): S {

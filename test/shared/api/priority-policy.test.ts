@@ -65,6 +65,17 @@ describe('decodePriorityPolicy and encodePriorityPolicy', () => {
     expect(read).toEqual({ ok: false, field: 'spec.subjects[0].kind', message });
   });
 
+  test.each([
+    [{ allowedPriorityClassNames: ['a', 7] }, 'spec.allowedPriorityClassNames[1]'],
+    [{ substitutePriorityClassNames: { 'a.b': 7 } }, 'spec.substitutePriorityClassNames.a.b'],
+    [
+      { namespaceSelector: { matchExpressions: [{ values: [7] }] } },
+      'spec.namespaceSelector.matchExpressions[0].values[0]',
+    ],
+  ])('%j is refused by the path of its value', (spec, field) => {
+    expect(decodePriorityPolicy({ metadata: { name: 'a' }, spec })).toMatchObject({ ok: false, field });
+  });
+
   test('a service account has a namespace', () => {
     const subjects = [{ kind: 'ServiceAccount', name: 'ci' }];
     expect(decodePriorityPolicy({ metadata: { name: 'p' }, spec: { subjects } })).toEqual({
