@@ -123,7 +123,7 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with he
     await run('uninstall', '--wait');
     const { definitions, others } = await remainsOf(own().cluster.kubeconfig);
     // What Kubernetes itself puts into every namespace goes with the namespace.
-    expect([definitions.length, others]).toEqual([12, ['namespace/plimsoll-system']]);
+    expect([definitions.length, others]).toEqual([13, ['namespace/plimsoll-system']]);
     await creates.expectNoneRefused();
   });
 });

@@ -110,7 +110,7 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with ku
 
   test('removed but for its definitions, nothing else is left', { timeout: WITHIN_MS }, async () => {
     const before = await remains();
-    expect([before.definitions.length, before.others.length > 30]).toEqual([12, true]);
+    expect([before.definitions.length, before.others.length > 30]).toEqual([13, true]);
     await kubectl('delete', CONFIGURATIONS, 'plimsoll');
     await kubectl('delete', '-f', INSTALL, '--ignore-not-found', '--selector=app.kubernetes.io/component!=definitions');
     expect(await remains()).toEqual({ definitions: before.definitions, others: [] });
