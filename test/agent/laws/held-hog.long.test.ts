@@ -13,14 +13,14 @@ const HOLDS: Readonly<Record<string, readonly [hog: Partial<LawPod>, policy?: Pa
 };
 
 /** How fast the hog grows, how important it is, and what the quiet pods use and request. */
-const SIZES: readonly (readonly [growsMiB: number, priority: number, usesMiB: number, requestMiB: number])[] = [
-  [0.4, -10, 60, 0],
-  [15, 0, 150, 10],
-  [15, 1000, 110, 100],
+const SIZES = [
+  { growsMiB: 0.4, priority: -10, usesMiB: 60, requestMiB: 0 },
+  { growsMiB: 15, priority: 0, usesMiB: 150, requestMiB: 10 },
+  { growsMiB: 15, priority: 1000, usesMiB: 110, requestMiB: 100 },
 ];
 
 const CASES = Object.entries(HOLDS).flatMap(([why, [hog, policy]]) =>
-  SIZES.map((size) => [why, ...size, hog, policy] as const),
+  SIZES.map((size) => ({ why, ...size, hog, policy })),
 );
 
 function withQuiet(scene: Scenario, usesMiB: number, requestMiB: number): Scenario {
@@ -34,8 +34,8 @@ function withQuiet(scene: Scenario, usesMiB: number, requestMiB: number): Scenar
 const NO_WITNESS = { onPass: () => undefined, onEviction: () => undefined, onTick: () => undefined };
 
 test.each(CASES)(
-  'a hog held by %s, +%d MiB/s, priority %i, beside ten pods that use %i of %i MiB costs none that the kubelet would keep',
-  async (_, growsMiB, priority, usesMiB, requestMiB, hog, policy) => {
+  'a hog held by $why, +$growsMiB MiB/s, priority $priority, beside ten pods that use $usesMiB of $requestMiB MiB costs none that the kubelet would keep',
+  async ({ growsMiB, priority, usesMiB, requestMiB, hog, policy }) => {
     const scenario = withQuiet(quietEpisode({ ...hog, growsMiB, priority }, policy), usesMiB, requestMiB);
     const [alone, beside] = [gone(runAlone(scenario)), gone(await runWithAgent(scenario, NO_WITNESS))];
     expect(beside.quiet).toBeLessThanOrEqual(alone.quiet);
