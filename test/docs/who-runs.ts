@@ -36,7 +36,7 @@ const RULES: readonly Rule[] = [
   notRun(/^PLIMSOLL_\w+=.* npm run test:cluster /, 'a test run inside of a test run'),
   notRun(/^docker build /, 'needs Docker; test/cluster/node/dockerfile.test.ts does what the Dockerfile says'),
   notRun(/^helm /, 'test/cluster/installed/helm-lifecycle.test.ts runs helm'),
-  notRun(/ (\||&&?) /, 'a line for a shell'),
+  notRun(/ (\||&&?) |^for .*; do$|^done$|\$part$/, 'a line for a shell'),
   notRun(/^kubectl .*(logs|top|debug|rollout history) /, 'needs nodes that run pods'),
   notRun(/^kubectl .*get lease /, 'needs a process that holds it'),
   notRun(/^kubectl .*rollout status /, 'needs nodes that run pods; test/cluster/installed/installed.test.ts has them'),
