@@ -104,7 +104,7 @@ test('a pod that did not ask to be spared goes in the last resort without the wo
   stage.see(GATED);
   await stage.round();
   const events = stage.told('events').map((each) => [textAt(each, 'regarding.name'), textAt(each, 'note')] as const);
-  expect(events.map(([name, note]) => [name, note.includes('opted out')]).sort()).toEqual([
+  expect(events.map(([name, note]) => [name, note.includes('asked to be spared')]).sort()).toEqual([
     ['plain', false],
     ['pod-0', true],
   ]);
