@@ -1,8 +1,11 @@
 import { Command } from 'commander';
 import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
-import { addKubeconfigOptions } from './cluster/cluster-options.ts';
+import { addKubeconfigOptions, type ClusterOptions } from './cluster/cluster-options.ts';
+import { type OutputFormat, outputOption } from './output/output-option.ts';
 import { dryRunOption, type ProcessIo } from './process-io.ts';
 import type { ModeOptions } from './mode/run-mode.ts';
+
+type ShowOptions = ClusterOptions & { readonly output: OutputFormat };
 
 const HELP = `
 Sets spec.mode of the NodePressurePolicies in force on the selected nodes. A
@@ -22,8 +25,20 @@ export function modeCommand(io: ProcessIo): Command {
   return new Command('mode')
     .summary('let the agents of a node pool evict pods, or only report')
     .description('Let the agents of a node pool evict pods, or only report what they would evict.')
+    .addCommand(show(io))
     .addCommand(one('dry-run', 'DryRun', 'let the agents only report what they would evict', io))
     .addCommand(one('enforce', 'Enforce', 'let the agents evict pods', io));
+}
+
+function show(io: ProcessIo): Command {
+  const summary = 'show every field by which a part acts, or only reports';
+  const command = new Command('show')
+    .summary(summary)
+    .description('Show every field by which a part acts, or only reports.');
+  return addKubeconfigOptions(command.addOption(outputOption())).action(async (options: ShowOptions) => {
+    const { runShowSwitches } = await import('./mode/show-switches.ts');
+    await runShowSwitches(options, io);
+  });
 }
 
 function one(name: string, mode: Mode, summary: string, io: ProcessIo): Command {

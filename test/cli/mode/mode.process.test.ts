@@ -56,6 +56,22 @@ describe('plimsoll mode', () => {
     await patchObject(client(), BATCH, { spec: { mode: 'DryRun' } }, { type: 'merge' });
   });
 
+  test('show names each switch with its value', async () => {
+    const { code, stdout } = await mode('show');
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/).join(' | '));
+    expect([code, ...lines.slice(0, 5)]).toEqual([
+      0,
+      'OBJECT | FIELD | VALUE',
+      'nodepressurepolicy/batch | spec.mode | DryRun',
+      'nodepressurepolicy/batch | spec.avoidance.mode | DryRun (default)',
+      'nodepressurepolicy/batch | spec.taints.mode | DryRun (default)',
+      'queue/root | spec.reclaim.mode | DryRun (default)',
+    ]);
+  });
+
   test('enforce, and back', async () => {
     const line = 'nodepressurepolicy.plimsoll.dev/batch patched\n';
     const enforced = await mode('enforce', ...POOL, '--yes');

@@ -1,0 +1,92 @@
+import { DEFAULT_RECLAIM } from '#shared/domain/queue/reclaim-settings.ts';
+import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
+import {
+  DISRUPTION_POLICIES,
+  NODE_PRESSURE_POLICIES,
+  PRIORITY_POLICIES,
+  QUEUES,
+  RESCHEDULING_POLICIES,
+  type Resource,
+} from '#shared/kube/resource.ts';
+import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
+import { listAll } from '#cli/cluster/list-all.ts';
+import { nameOf } from '#cli/manifests/parse-manifests.ts';
+import { formatAnswer, listDocument } from '#cli/output/answer.ts';
+import type { OutputFormat } from '#cli/output/output-option.ts';
+import { formatTable } from '#cli/output/table.ts';
+import type { ProcessIo } from '#cli/process-io.ts';
+
+/** The fields by which an operator lets a part act, with what holds where they are absent. */
+export const SWITCHES: readonly (readonly [Resource, Readonly<Record<string, string>>])[] = [
+  [NODE_PRESSURE_POLICIES, { mode: 'DryRun', 'avoidance.mode': 'DryRun', 'taints.mode': 'DryRun' }],
+  [QUEUES, Object.fromEntries(Object.entries(DEFAULT_RECLAIM).map(([field, value]) => [`reclaim.${field}`, value]))],
+  [RESCHEDULING_POLICIES, { mode: 'DryRun' }],
+  [PRIORITY_POLICIES, { onViolation: 'Deny' }],
+  [DISRUPTION_POLICIES, { forbiddingBudgets: 'Show' }],
+];
+
+/** One switch of one object. */
+export interface SwitchRow {
+  readonly object: string;
+  readonly field: string;
+  readonly value: string;
+  /** No object, or one that does not say it. */
+  readonly isDefault: boolean;
+}
+
+/** The switches of the objects of a kind; of queues only the root has any, also where there is no such object. */
+export function switchRows(
+  resource: Resource,
+  fields: Readonly<Record<string, string>>,
+  objects: readonly object[],
+): readonly SwitchRow[] {
+  const roots = objects.filter((each) => fieldOf(fieldOf(each, 'metadata'), 'name') === ROOT_QUEUE);
+  const absent = [{ metadata: { name: ROOT_QUEUE } }];
+  const shown = resource !== QUEUES ? objects : roots.length > 0 ? roots : absent;
+  return shown.flatMap((object) => {
+    const name = String(fieldOf(fieldOf(object, 'metadata'), 'name'));
+    return Object.entries(fields).map(([field, usual]) => {
+      const written = field.split('.').reduce<unknown>(fieldOf, fieldOf(object, 'spec'));
+      const isDefault = typeof written !== 'string' || written === '';
+      return {
+        object: `${resource.kind.toLowerCase()}/${name}`,
+        field: `spec.${field}`,
+        value: isDefault ? usual : written,
+        isDefault,
+      };
+    });
+  });
+}
+
+/** Carries out `plimsoll mode show`. */
+export async function runShowSwitches(
+  options: ClusterOptions & { readonly output: OutputFormat },
+  io: ProcessIo,
+): Promise<void> {
+  const { withCluster } = await import('#cli/cluster/open-cluster.ts');
+  await withCluster(options, async ({ client }) => {
+    const lists = await Promise.all(
+      SWITCHES.map(async ([resource, fields]) => {
+        const found = await listAll(client, resource);
+        const byName = found.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+        return switchRows(
+          resource,
+          fields,
+          byName.map(({ raw }) => raw),
+        );
+      }),
+    );
+    const rows = lists.flat();
+    const cells = rows.map(({ object, field, value, isDefault }) => [
+      object,
+      field,
+      isDefault ? `${value} (default)` : value,
+    ]);
+    const answer = {
+      document: listDocument('Switch', rows),
+      table: () => formatTable(['OBJECT', 'FIELD', 'VALUE'], cells),
+    };
+    io.print(await formatAnswer(answer, options.output));
+  });
+}

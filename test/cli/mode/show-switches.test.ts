@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { NODE_PRESSURE_POLICIES, QUEUES } from '#shared/kube/resource.ts';
+import { SWITCHES, switchRows } from '#cli/mode/show-switches.ts';
+
+const fieldsOf = (kind: string) => SWITCHES.find(([resource]) => resource.kind === kind)?.[1] ?? {};
+const shortly = (rows: ReturnType<typeof switchRows>) =>
+  rows.map(({ object, field, value, isDefault }) => `${object} ${field}=${value}${isDefault ? ' (default)' : ''}`);
+
+describe('the switches of a cluster', () => {
+  test('of a policy, what it says and what holds otherwise', () => {
+    const policy = { metadata: { name: 'batch' }, spec: { mode: 'Enforce', taints: { mode: 'Disabled' } } };
+    expect(shortly(switchRows(NODE_PRESSURE_POLICIES, fieldsOf('NodePressurePolicy'), [policy]))).toEqual([
+      'nodepressurepolicy/batch spec.mode=Enforce',
+      'nodepressurepolicy/batch spec.avoidance.mode=DryRun (default)',
+      'nodepressurepolicy/batch spec.taints.mode=Disabled',
+    ]);
+  });
+
+  test.each<[string, readonly object[], string]>([
+    ['without a root', [{ metadata: { name: 'a' }, spec: {} }], 'queue/root spec.reclaim.mode=DryRun (default)'],
+    [
+      'with one',
+      [{ metadata: { name: 'root' }, spec: { reclaim: { mode: 'Enforce' } } }],
+      'queue/root spec.reclaim.mode=Enforce',
+    ],
+  ])('of queues %s only those of the root', (_, objects, first) => {
+    const rows = shortly(switchRows(QUEUES, fieldsOf('Queue'), objects));
+    expect([rows.length, rows[0]]).toEqual([4, first]);
+  });
+});
