@@ -43,12 +43,12 @@ describe('groups of pods that a cluster may serve', () => {
     return readAnswer(body);
   }
 
-  async function createUnderQuotas(spec: object, more: object = {}) {
+  async function createUnderQuotas(spec: object, more: object = {}, resource = 'podgroups') {
     const { body } = await webhook.post(
       '/validate/quota',
       review({
         operation: 'CREATE',
-        resource: { group: 'scheduling.k8s.io', version: 'v1alpha2', resource: 'podgroups' },
+        resource: { group: 'scheduling.k8s.io', version: 'v1alpha2', resource },
         subResource: '',
         name: 'web',
         namespace: 'counted',
@@ -68,8 +68,10 @@ describe('groups of pods that a cluster may serve', () => {
   ])(
     'a PodGroup of %j would give pods what no quota charges: refused where quotas are enforced',
     async (spec, text) => {
-      const answer = await createUnderQuotas(spec);
-      expect(answer).toMatchObject({ allowed: false, message: expect.stringContaining(text) as string });
+      for (const resource of ['podgroups', 'compositepodgroups']) {
+        const answer = await createUnderQuotas(spec, {}, resource);
+        expect(answer).toMatchObject({ allowed: false, message: expect.stringContaining(text) as string });
+      }
     },
   );
 
@@ -84,7 +86,10 @@ describe('groups of pods that a cluster may serve', () => {
 
   test.each([
     ['podgroups', group('gold')],
+    ['compositepodgroups', group('gold')],
     ['workloads', workload('plain', 'gold')],
+    ['workloads', { compositePodGroupTemplates: [group('gold')] }],
+    ['workloads', { compositePodGroupTemplates: [{ compositePodGroupTemplates: [workload('gold')] }] }],
   ])('%s of a class that a policy forbids are refused', async (resource, spec) => {
     expect(await create(resource, spec)).toMatchObject(REFUSED);
     expect(await create(resource, spec, 'bob')).toMatchObject({ allowed: true });

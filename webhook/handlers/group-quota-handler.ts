@@ -2,6 +2,7 @@ import { allowFor, refuseFor, type AdmissionDecision } from '#shared/domain/admi
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { malformed } from '#shared/domain/admission/refusals.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import { POD_GROUPS } from '#shared/kube/admission/webhook-configurations.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { type Decoded, fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { Review } from '#webhook/server/admission-review.ts';
@@ -18,7 +19,7 @@ type GroupSources = Pick<QuotaSources, 'cluster' | 'cachedNamespaces' | 'readLab
 export function withGroups(handle: AdmissionHandler, sources: GroupSources): AdmissionHandler {
   return (review) => {
     const { group, resource, subresource } = review.request;
-    const isPodGroup = group === 'scheduling.k8s.io' && resource === 'podgroups' && subresource === '';
+    const isPodGroup = group === 'scheduling.k8s.io' && POD_GROUPS.includes(resource) && subresource === '';
     return isPodGroup ? decideGroup(sources, review) : handle(review);
   };
 }

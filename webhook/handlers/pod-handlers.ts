@@ -105,9 +105,10 @@ export function templateHandler(sources: PodSources): AdmissionHandler {
   };
 }
 
-/** By resource of `scheduling.k8s.io`; neither can be changed later. */
+/** By resource of `scheduling.k8s.io`; none can be changed later. */
 const PHASES: Readonly<Record<string, AdmissionPhase>> = {
   podgroups: { decide: decidePodGroup, explains: false },
+  compositepodgroups: { decide: decidePodGroup, explains: false },
   workloads: { decide: decideGroupTemplate, explains: false },
 };
 
@@ -131,12 +132,23 @@ function groupHandler(sources: PodSources): AdmissionHandler {
   };
 }
 
-/** The class of a PodGroup, or those of the templates of a Workload, each once. */
+/** The class of a group, or those of the templates of a Workload, each once. */
 function classNames(object: unknown): ReadonlySet<unknown> {
-  const spec = fieldOf(object, 'spec');
-  const templates = fieldOf(spec, 'podGroupTemplates');
-  const holders: readonly unknown[] = [spec, ...(Array.isArray(templates) ? (templates as unknown[]) : [])];
-  return new Set(holders.map((holder) => fieldOf(holder, 'priorityClassName') ?? '').filter((name) => name !== ''));
+  const names = holdersIn(fieldOf(object, 'spec')).map((holder) => fieldOf(holder, 'priorityClassName') ?? '');
+  return new Set(names.filter((name) => name !== ''));
+}
+
+/** Kubernetes takes no deeper tree of groups. */
+const MAX_TREE_DEPTH = 4;
+
+/** Templates of groups stand in those of groups of groups. */
+function holdersIn(holder: unknown, depth = MAX_TREE_DEPTH): readonly unknown[] {
+  if (depth < 0) return [];
+  const templates = ['podGroupTemplates', 'compositePodGroupTemplates'].map((field) => fieldOf(holder, field));
+  return [
+    holder,
+    ...templates.filter(Array.isArray).flatMap((each) => each.flatMap((one) => holdersIn(one, depth - 1))),
+  ];
 }
 
 /** As a pod of the class without a service account. */

@@ -81,10 +81,11 @@ export const WRITTEN_TEMPLATES = [
   rule('', ['replicationcontrollers'], ['CREATE', 'UPDATE']),
 ];
 /**
- * Groups of pods that the scheduler places together, in any version; a rule for a kind that a cluster does not serve
- * has no effect.
+ * Groups of pods, and of such groups, that the scheduler places together, in any version; a rule for a kind that a
+ * cluster does not serve has no effect.
  */
-export const CREATED_POD_GROUPS = inAnyVersion(rule('scheduling.k8s.io', ['podgroups'], ['CREATE']));
+export const POD_GROUPS = ['podgroups', 'compositepodgroups'];
+export const CREATED_POD_GROUPS = inAnyVersion(rule('scheduling.k8s.io', POD_GROUPS, ['CREATE']));
 export const CREATED_WORKLOADS = inAnyVersion(rule('scheduling.k8s.io', ['workloads'], ['CREATE']));
 /** What a budget forbids depends on its pods, which only the webhook can count. */
 const WRITTEN_BUDGETS = rule('policy', ['poddisruptionbudgets'], ['CREATE', 'UPDATE']);
