@@ -87,7 +87,7 @@ describe('evictions by our own accounts', () => {
     expect(webhook.api.all(ACCOUNTS)).toEqual([]);
   });
 
-  test.each(['plimsoll-rescheduling', 'plimsoll-queues', 'plimsoll-dashboard'])(
+  test.each(['plimsoll-controller', 'plimsoll-rescheduling', 'plimsoll-queues', 'plimsoll-dashboard'])(
     'the token of %s does not evict a successor of the same name, without grace, or a critical pod',
     async (name) => {
       const asked = { username: `system:serviceaccount:plimsoll-system:${name}`, extra: {} };
@@ -108,9 +108,9 @@ describe('evictions by our own accounts', () => {
   test('the rescheduler leaves alone what a policy protects and who asks to stay; a guarantee of queues does not', async () => {
     webhook.api.put(NODE_POLICIES, { metadata: { name: 'p' }, spec: { protect: { namespaces: ['team-b'] } } });
     const stays = { annotations: { 'plimsoll.dev/evict': 'never' } };
-    const allowedFor = async (name: string, metadata: object): Promise<boolean> => {
+    const allowedFor = async (name: string, metadata: object, annotations?: object): Promise<boolean> => {
       const asked = { username: `system:serviceaccount:plimsoll-system:${name}`, extra: {} };
-      return (await evict(given('node-a', {}, metadata), asked)).allowed;
+      return (await evict(given('node-a', {}, metadata), { ...asked, ...(annotations && { annotations }) })).allowed;
     };
     webhook.api.put(NAMESPACES, { metadata: { name: 'team-b' } });
     expect(await allowedFor('plimsoll-rescheduling', { namespace: 'team-b' })).toBe(false);
@@ -118,6 +118,15 @@ describe('evictions by our own accounts', () => {
     expect(await allowedFor('plimsoll-rescheduling', stays)).toBe(false);
     expect(await allowedFor('plimsoll-queues', stays)).toBe(true);
     expect(await allowedFor('plimsoll-queues', { namespace: 'ignored' })).toBe(false);
+    const forQueues = { 'plimsoll.dev/eviction-part': 'queues' };
+    for (const metadata of [{ namespace: 'team-b' }, stays]) {
+      // Otherwise what was allowed before is counted.
+      webhook.api.remove(ACCOUNTS, ACCOUNT);
+      expect(await allowedFor('plimsoll-controller', metadata)).toBe(false);
+      expect(await allowedFor('plimsoll-controller', metadata, forQueues)).toBe(true);
+      // Only the controller says for which part it evicts.
+      expect(await allowedFor('plimsoll-webhook', metadata, forQueues)).toBe(false);
+    }
   });
 
   describe('are counted', () => {
