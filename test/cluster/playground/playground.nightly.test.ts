@@ -107,7 +107,11 @@ describe.skipIf(why !== undefined)(`a cluster to play with${why ?? ''}`, () => {
       expect(said.map(({ status: code, stdout, stderr: complaint }) => [code, stdout, complaint])).toEqual([
         [0, 'standard 10000\n', ''],
         [1, '', expect.stringMatching(/denied request: policy `teams` does not allow priority class `critical`/)],
-        [1, 'pod/job-1 created\npod/job-2 created\n', expect.stringMatching(/denied the request: exceeded quota: batch, /)],
+        [
+          1,
+          'pod/job-1 created\npod/job-2 created\n',
+          expect.stringMatching(/denied the request: exceeded quota: batch, /),
+        ],
         [0, expect.stringMatching(/\nbatch .* 2 +2 /), ''],
         ...also,
       ]);
