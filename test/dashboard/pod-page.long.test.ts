@@ -70,6 +70,7 @@ describe.runIf(hasBrowser)('what happened to a pod, on its page', { timeout: 2 *
 
   async function expectPod(page: Page, { pod, state, parts }: (typeof CASES)[number]): Promise<void> {
     await page.getByRole('heading', { name: `shop/${pod}`, level: 1 }).waitFor();
+    await page.getByText('What would change it').waitFor();
     const text = await page.locator('main').innerText();
     for (const part of [state, ...parts, 'What would change it']) expect(text).toContain(part);
   }

@@ -125,7 +125,12 @@ describe('plimsoll dashboard', () => {
       [POD],
       /^error: your kubeconfig has no token that the dashboard could take: name an account /,
     ],
-    ['a pod that is ready', 'own', [{ ...POD, status: {} }], /^error: no ready pod of the dashboard in namespace /],
+    [
+      'a pod that is ready',
+      'own',
+      [{ ...POD, status: {} }],
+      /^error: no ready pod of the controller with the dashboard in namespace /,
+    ],
   ])('says that %s is missing', async (_, token, pods, message) => {
     items = pods;
     const { code, stderr } = await runPlimsoll(['dashboard', '--port=0', '--kubeconfig', kubeconfig(token)]);
