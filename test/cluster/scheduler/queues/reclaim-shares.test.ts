@@ -110,6 +110,7 @@ describe.skipIf(why !== undefined)(`reclaim by shares on the stock kube-schedule
       ['queue-1', '2', '2', '2', '2'],
       ['queue-2', '4', '4', '4', '4'],
       ['queue-3', '3', '3', '3', '3'],
+      ['root', '1', '9', '9', '9'],
     ]);
   });
 
