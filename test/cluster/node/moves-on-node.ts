@@ -15,7 +15,9 @@ import { WORKLOAD_IMAGE } from './image/workload-image.ts';
 import { call } from './kube-calls.ts';
 import { NODE_NAME } from './node-place.ts';
 
-const RIGHTS = fileURLToPath(new URL('../../../deploy/components/rescheduling/rbac.yaml', import.meta.url));
+const RIGHTS = ['controller', 'rescheduling'].map((component) =>
+  fileURLToPath(new URL(`../../../deploy/components/${component}/rbac.yaml`, import.meta.url)),
+);
 const ACCOUNT = { namespace: 'plimsoll-system', name: 'plimsoll-controller' };
 const FLAGS = ['--extender=Off', '--nodes-passes=Off', '--rescheduling-passes=On'];
 const OURS = '/apis/plimsoll.dev/v1alpha1';
@@ -48,7 +50,7 @@ const CPUS = '1000';
 
 /** The rescheduler as it is shipped, with the rights of its account, next to a real node. Ends with the run of the node. */
 export async function startRescheduler(kubeconfig: string, admin: KubeClient): Promise<SchedulerProcess> {
-  const applied = await kubectl(kubeconfig, ['apply', '--server-side', '-f', RIGHTS]);
+  const applied = await kubectl(kubeconfig, ['apply', '--server-side', ...RIGHTS.flatMap((file) => ['-f', file])]);
   expect([applied.status, applied.stderr]).toEqual([0, '']);
   const cluster = { folder: dirname(kubeconfig) };
   const own = await accountKubeconfig({ admin, cluster, connection: await kubeconfigConnection(kubeconfig) }, ACCOUNT);

@@ -11,7 +11,7 @@ import { at, textAt } from '#test/contract/harness.ts';
 import { WORKLOAD_IMAGE } from '#test/cluster/node/image/workload-image.ts';
 import { NODE_NAME } from '#test/cluster/node/node-place.ts';
 import { refusalsOf } from './answers-of-accounts.ts';
-import { releaseOnNode } from './release-on-node.ts';
+import { OWN_PODS, releaseOnNode } from './release-on-node.ts';
 import { applyTenants, evictionTest, type PartsScene, phasesIn, reclaimTest, restartTest } from './scenes-on-node.ts';
 import { whyNoNode } from '#test/cluster/node/start/node-programs.ts';
 import { type NodeOfOurs, startNodeOf } from '#test/cluster/node/start/start-node-of.ts';
@@ -117,7 +117,7 @@ export function everyPartSuite(minutes: number): void {
       test('every process stays within the memory that it requests', async () => {
         const summary = at(await get(`/api/v1/nodes/${NODE_NAME}/proxy/stats/summary`), 'pods') as readonly object[];
         const ours = summary.filter((pod) => textAt(pod, 'podRef.namespace').startsWith('plimsoll-'));
-        expect(ours.length).toBeGreaterThanOrEqual(13);
+        expect(ours.length).toBeGreaterThanOrEqual(OWN_PODS);
         const rows: string[] = [];
         for (const pod of ours) {
           const { namespace, name } = at(pod, 'podRef') as { readonly namespace: string; readonly name: string };
