@@ -14,7 +14,7 @@ export const DISRUPTION_ACCOUNT_DEFINITION: KindDefinition = {
   columns: [AGE],
   schema: described(
     z.object({ spec: SPEC, status: ACCOUNT_STATUS }).partial(),
-    "DisruptionAccount counts the removed pods of a namespace that a limit covers. There is one, named plimsoll; plimsoll-webhook and plimsoll-disruptions write it. In the namespace plimsoll-system there is another, named plimsoll-evictions, in which plimsoll-webhook counts the evictions by Plimsoll's own accounts.",
+    "DisruptionAccount counts the removed pods of a namespace that a limit covers. There is one, named plimsoll; plimsoll-webhook and plimsoll-controller write it. In the namespace plimsoll-system there is another, named plimsoll-evictions, in which plimsoll-webhook counts the evictions by Plimsoll's own accounts.",
     {
       'x-kubernetes-validations': [
         {
