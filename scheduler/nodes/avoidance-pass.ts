@@ -1,6 +1,12 @@
 import type { NodePressure } from '#shared/api/node-pressure.ts';
-import type { OwnerKey } from '#shared/domain/pod/pod.ts';
-import { type AvoidChange, type AvoidPlan, planAvoidance } from '#shared/domain/nodes/plan-avoidance.ts';
+import type { Instant, OwnerKey } from '#shared/domain/pod/pod.ts';
+import type { NodeMode } from '#shared/domain/nodes/node-settings.ts';
+import {
+  type AvoidChange,
+  type AvoidPlan,
+  type AvoidPolicy,
+  planAvoidance,
+} from '#shared/domain/nodes/plan-avoidance.ts';
 import { EVENT_REASONS, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ObjectReference } from '#shared/kube/events/event-recorder.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
@@ -13,21 +19,20 @@ import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { type NodePassPorts, writeFenced } from './pass-ports.ts';
 
 interface Planned {
+  readonly mode: Exclude<NodeMode, 'Disabled'>;
   readonly pressure: NodePressure;
   readonly plan: AvoidPlan;
 }
 
 /** Brings the avoid list of every node up to date with what its NodePressure records. */
 export async function runAvoidancePass(ports: NodePassPorts, signal: AbortSignal): Promise<void> {
-  const { caches, metrics, settingsOf } = ports;
+  const { caches, metrics } = ports;
   const pressures = [...caches.pressures.values()];
   metrics.avoidEntries.set(pressures.reduce((sum, { avoid }) => sum + avoid.length, 0));
   const changed = await inChunks(planEach(pressures, ports), ports.clock, signal);
-  const [due = [], dry = []] = (['Enforce', 'DryRun'] as const).map((mode) =>
-    changed.filter(({ pressure }) => settingsOf(pressure.name).avoidance.mode === mode),
-  );
-  announce(ports, dry);
-  for (const each of ports.budgets.avoid.inTurn(due, ({ pressure }) => pressure.name)) {
+  const { Enforce = [], DryRun = [] } = Object.groupBy(changed, ({ mode }) => mode);
+  announce(ports, DryRun);
+  for (const each of ports.budgets.avoid.inTurn(Enforce, ({ pressure }) => pressure.name)) {
     if (signal.aborted) return;
     await carryOut(each, ports, signal);
   }
@@ -40,17 +45,19 @@ export async function runAvoidancePass(ports: NodePassPorts, signal: AbortSignal
 function* planEach(pressures: readonly NodePressure[], ports: NodePassPorts): Generator<undefined, readonly Planned[]> {
   const changed: Planned[] = [];
   for (const pressure of pressures) {
-    const plan = planFor(pressure, ports);
-    if (plan.isChanged) changed.push({ pressure, plan });
+    const { avoidance } = ports.settingsOf(pressure.name);
+    if (avoidance.mode !== 'Disabled') {
+      const plan = planFor(pressure, avoidance, ports.clock.now());
+      if (plan.isChanged) changed.push({ mode: avoidance.mode, pressure, plan });
+    }
     yield;
   }
   return changed;
 }
 
-function planFor(pressure: NodePressure, { settingsOf, clock }: NodePassPorts): AvoidPlan {
+function planFor(pressure: NodePressure, policy: AvoidPolicy, now: Instant): AvoidPlan {
   const { name, avoid, preemptionLoops, status } = pressure;
-  const node = { name, avoid, preemptionLoops, evictions: status?.evictions ?? [] };
-  return planAvoidance(node, settingsOf(name).avoidance, clock.now());
+  return planAvoidance({ name, avoid, preemptionLoops, evictions: status?.evictions ?? [] }, policy, now);
 }
 
 function announce({ announce: say }: NodePassPorts, planned: readonly Planned[]): void {
