@@ -13,6 +13,8 @@ export interface Witness {
   readonly onTick: (node: LawNode) => void;
 }
 
+export const UNWATCHED: Witness = { onPass: () => undefined, onEviction: () => undefined, onTick: () => undefined };
+
 /** The same episode with the kubelet alone. */
 export function runAlone(scenario: Scenario): LawNode {
   const node = new LawNode(scenario);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runAlone, runWithAgent } from './episode.ts';
+import { runAlone, runWithAgent, UNWATCHED } from './episode.ts';
 import { gone, HALF_AN_HOUR_MS, quietEpisode } from './quiet-episode.ts';
 import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
 
@@ -31,13 +31,11 @@ function withQuiet(scene: Scenario, usesMiB: number, requestMiB: number): Scenar
   return { ...scene, pods, outsideMiB: scene.outsideMiB + before - after };
 }
 
-const NO_WITNESS = { onPass: () => undefined, onEviction: () => undefined, onTick: () => undefined };
-
 test.each(CASES)(
   'a hog held by $why, +$growsMiB MiB/s, priority $priority, beside ten pods that use $usesMiB of $requestMiB MiB costs none that the kubelet would keep',
   async ({ growsMiB, priority, usesMiB, requestMiB, hog, policy }) => {
     const scenario = withQuiet(quietEpisode({ ...hog, growsMiB, priority }, policy), usesMiB, requestMiB);
-    const [alone, beside] = [gone(runAlone(scenario)), gone(await runWithAgent(scenario, NO_WITNESS))];
+    const [alone, beside] = [gone(runAlone(scenario)), gone(await runWithAgent(scenario, UNWATCHED))];
     expect(beside.quiet).toBeLessThanOrEqual(alone.quiet);
     expect(beside.hogAtMs).toBeLessThanOrEqual(alone.hogAtMs);
   },

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { runAlone, runWithAgent } from './episode.ts';
+import { runAlone, runWithAgent, UNWATCHED } from './episode.ts';
 import { gone, HALF_AN_HOUR_MS, quietEpisode } from './quiet-episode.ts';
 import type { LawPod, PolicyChoice } from './scenario.ts';
-
-const NO_WITNESS = { onPass: () => undefined, onEviction: () => undefined, onTick: () => undefined };
 
 describe('half an hour with a pod that grows and may not be evicted', () => {
   test.each<[why: string, hog: Partial<LawPod>, policy?: Partial<PolicyChoice>]>([
@@ -25,7 +23,7 @@ describe('half an hour with a pod that grows and may not be evicted', () => {
     ['nothing', {}],
   ])('because of %s loses no pod that the kubelet alone would keep, and that pod no later', async (_, hog, policy) => {
     const scenario = quietEpisode(hog, policy);
-    const [alone, beside] = [gone(runAlone(scenario)), gone(await runWithAgent(scenario, NO_WITNESS))];
+    const [alone, beside] = [gone(runAlone(scenario)), gone(await runWithAgent(scenario, UNWATCHED))];
     expect(beside.quiet).toBeLessThanOrEqual(alone.quiet);
     expect(beside.hogAtMs).toBeLessThanOrEqual(alone.hogAtMs);
   });

@@ -2,7 +2,7 @@ import type { PassResult } from '#shared/decide/eviction/decide.ts';
 import type { Eviction } from '#shared/decide/eviction/eviction.ts';
 import type { Breach, Law } from './breach.ts';
 import { compare } from './compare.ts';
-import { runAlone, runWithAgent, type Witness } from './episode.ts';
+import { runAlone, runWithAgent, UNWATCHED, type Witness } from './episode.ts';
 import type { Tamper } from './agent.ts';
 import { gateCodes, gateFault, isHeld } from './gates.ts';
 import { byRank } from './kubelet.ts';
@@ -46,8 +46,6 @@ export async function judge(scenario: Scenario, tamper?: Tamper): Promise<Outcom
   const worse = await compare(alone, node, { asked: watch.asked, rerun });
   return { breaches: [...watch.breaches, ...worse], alone, node };
 }
-
-const UNWATCHED: Witness = { onPass: () => undefined, onEviction: () => undefined, onTick: () => undefined };
 
 class LawWatch implements Witness {
   readonly breaches: Breach[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { runAlone, runWithAgent } from './episode.ts';
+import { runAlone, runWithAgent, UNWATCHED } from './episode.ts';
 import type { LawNode } from './node.ts';
 import { quietEpisode } from './quiet-episode.ts';
 import type { Scenario } from './scenario.ts';
@@ -15,8 +15,6 @@ function episode(roundSeconds: number, lowestMiB: number): Scenario {
   const outsideMiB = scene.capacityMiB - 10 * 20 - 1500 - lowestMiB;
   return { ...scene, pods, outsideMiB, policy: { ...scene.policy, softMiB: undefined } };
 }
-
-const NO_WITNESS = { onPass: () => undefined, onEviction: () => undefined, onTick: () => undefined };
 
 /** When the agent evicted pods. */
 function goneAt({ pods }: LawNode): readonly number[] {
@@ -34,7 +32,7 @@ describe('a shortage that ends by itself again and again', () => {
   ])('every %i s, down to %i MiB, costs no pod', async (roundSeconds, lowestMiB) => {
     const scenario = episode(roundSeconds, lowestMiB);
     expect(runAlone(scenario).events).toEqual([]);
-    const node = await runWithAgent(scenario, NO_WITNESS);
+    const node = await runWithAgent(scenario, UNWATCHED);
     expect(goneAt(node)).toEqual([]);
     expect(node.oomKills).toBe(0);
   });
@@ -43,7 +41,7 @@ describe('a shortage that ends by itself again and again', () => {
     [10, 60],
     [20, 20],
   ])('every %i s, down to %i MiB, costs pods only before it is known', async (roundSeconds, lowestMiB) => {
-    const node = await runWithAgent(episode(roundSeconds, lowestMiB), NO_WITNESS);
+    const node = await runWithAgent(episode(roundSeconds, lowestMiB), UNWATCHED);
     expect(Math.max(...goneAt(node))).toBeLessThan(2 * roundSeconds * 1000 + 1000);
     expect(goneAt(node).length).toBeLessThanOrEqual(3);
     expect(node.oomKills).toBe(0);
@@ -52,7 +50,7 @@ describe('a shortage that ends by itself again and again', () => {
   test('costs pods if it lasts, although the pod that took the memory keeps to its request', async () => {
     const scene = episode(20, 130);
     const pods = scene.pods.map((pod) => ({ ...pod, isSawTooth: false }));
-    const [first = 0] = goneAt(await runWithAgent({ ...scene, pods }, NO_WITNESS));
+    const [first = 0] = goneAt(await runWithAgent({ ...scene, pods }, UNWATCHED));
     expect(first).toBeGreaterThan(17_000);
     expect(first).toBeLessThan(30_000);
   });
