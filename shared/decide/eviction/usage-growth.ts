@@ -82,15 +82,21 @@ export function regrowthOf(windows: GrowthWindows, uid: string, used: number): r
   return windows.map(({ older }) => used - (older.fallen?.get(uid) ?? older.used.get(uid) ?? 0));
 }
 
+/** The start of the shortest window, and what a pod has grown since; `undefined` for a pod that has come since. */
+function lastGrowth([shortest]: GrowthWindows, uid: string, used: number) {
+  const before = shortest?.older.used.get(uid);
+  return shortest && before !== undefined ? { since: shortest.older, grown: used - before } : undefined;
+}
+
 /** How fast a pod grows since the start of the shortest window, in bytes per millisecond; 0 if it does not, or is new. */
 export function growthRateOf(
-  [shortest]: GrowthWindows,
+  windows: GrowthWindows,
   uid: string,
   now: { readonly used: number; readonly at: Instant },
 ): number {
-  const before = shortest?.older.used.get(uid);
-  if (shortest === undefined || before === undefined || now.at <= shortest.older.at) return 0;
-  return Math.max(0, (now.used - before) / (now.at - shortest.older.at));
+  const last = lastGrowth(windows, uid, now.used);
+  if (last === undefined || now.at <= last.since.at) return 0;
+  return Math.max(0, last.grown / (now.at - last.since.at));
 }
 
 /** Smaller changes of a working set are no growth. */
@@ -102,11 +108,9 @@ export function isLeaking(
   uid: string,
   now: { readonly used: number; readonly available: number },
 ): boolean {
-  const [shortest] = windows;
-  const before = shortest?.older.used.get(uid);
-  if (shortest === undefined || before === undefined) return false;
-  const grown = now.used - before;
-  return grown >= LEAST_LEAK && grown >= (shortest.older.available - now.available) / 2;
+  const last = lastGrowth(windows, uid, now.used);
+  if (last === undefined) return false;
+  return last.grown >= LEAST_LEAK && last.grown >= (last.since.available - now.available) / 2;
 }
 
 /** How much less memory is available than at the start of each window. */
