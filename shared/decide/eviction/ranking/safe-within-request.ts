@@ -55,16 +55,13 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-function aboveRequest({ ranked, reasonAgainst }: NodeRanking): Because | undefined {
-  for (const candidate of ranked) {
-    const because = candidate.exceedsRequest ? reasonAgainst(candidate) : undefined;
-    if (candidate.exceedsRequest && (because === undefined || isOwnReason(because))) {
-      return because === undefined
-        ? REASONS.aboveRequestFirst({ pod: nameOf(candidate) })
-        : held({ pod: nameOf(candidate), because });
-    }
-  }
-  return undefined;
+function aboveRequest(ranking: NodeRanking): Because | undefined {
+  const first = measuredAbove(ranking);
+  if (first === undefined) return undefined;
+  const because = ranking.reasonAgainst(first);
+  return because === undefined
+    ? REASONS.aboveRequestFirst({ pod: nameOf(first) })
+    : held({ pod: nameOf(first), because });
 }
 
 /** Pods that are no candidates and hold more than they requested, or may do so. */
@@ -145,8 +142,9 @@ function largestHeld({ ranked, reasonAgainst }: NodeRanking): Candidate | undefi
 /** The first pod above its request that the kubelet may evict. */
 function measuredAbove({ ranked, reasonAgainst }: NodeRanking): Candidate | undefined {
   return ranked.find((candidate) => {
-    const because = candidate.exceedsRequest ? reasonAgainst(candidate) : undefined;
-    return candidate.exceedsRequest && (because === undefined || isOwnReason(because));
+    if (!candidate.exceedsRequest) return false;
+    const because = reasonAgainst(candidate);
+    return because === undefined || isOwnReason(because);
   });
 }
 
