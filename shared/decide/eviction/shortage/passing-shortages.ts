@@ -58,9 +58,11 @@ export function advancePassing(
   if (available < floor) return { ...previous, current: deepen(previous.current, seen, available) };
   if (previous.current === undefined && previous.passed.length === 0) return previous;
   const recent = previous.passed.filter(({ endedAt }) => seen.now - endedAt < MEMORY_MS);
-  const ended = previous.current === undefined ? [] : passedBy(previous.current, seen, floor);
-  const isKilled = previous.current !== undefined && previous.current.oomKills !== seen.oomKills;
-  return { current: undefined, passed: [...recent, ...ended], killedAt: isKilled ? seen.now : previous.killedAt };
+  const { current, killedAt } = previous;
+  if (current !== undefined && current.oomKills !== seen.oomKills)
+    return { current: undefined, passed: recent, killedAt: seen.now };
+  const ended = current === undefined ? [] : passedBy(current, seen, floor);
+  return { current: undefined, passed: [...recent, ...ended], killedAt };
 }
 
 function floorOf(thresholds: readonly Threshold[], observed: Observation): number {
@@ -85,13 +87,13 @@ function usedByStaying({ pods, usage }: Seen): ReadonlyMap<string, number> {
   );
 }
 
-/** A shortage that the kernel ended by a kill did not end by itself. */
+/** A shortage that ended without a kill by the kernel, if those that stay gave back what was missing. */
 function passedBy(current: CurrentShortage, seen: Seen, floor: number): readonly PassedShortage[] {
-  const { since, lowest, usedAtLowest, oomKills } = current;
+  const { since, lowest, usedAtLowest } = current;
   const now = usedByStaying(seen);
   let givenBack = 0;
   for (const [uid, used] of now) givenBack += (usedAtLowest.get(uid) ?? used) - used;
-  if (seen.oomKills !== oomKills || givenBack < floor - lowest) return [];
+  if (givenBack < floor - lowest) return [];
   return [{ endedAt: seen.now, lastedMs: seen.now - since, lowest }];
 }
 
