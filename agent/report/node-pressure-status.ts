@@ -1,6 +1,7 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
 import { boundedOwner } from '#shared/api/node-pressure.ts';
+import { MAX_REASON } from '#shared/api/schema/report-fields.ts';
 import type {
   EvictionEntry,
   NextEntry,
@@ -165,21 +166,20 @@ function rounded(value: number): number {
   return Math.round(value * 1000) / 1000;
 }
 
-/** The bounds of `becauseFields` (shared/api/schema/report-fields.ts). */
-const MAX_LENGTHS = { text: 1_024, fact: 253 } as const;
-const MAX_FACTS = 32;
+/** A fact is a number or a name; the definition leaves its length open. */
+const MAX_FACT_LENGTH = 253;
 
 /**
  * A reason within the limits of the CRD. Kubernetes does not limit the names of owners, and the API server would reject
  * the whole status because of one text that is too long: a tenant could silence the node.
  */
 function boundedReason({ code, text, facts }: Because): Because {
-  const entries = Object.entries(facts).slice(0, MAX_FACTS);
+  const entries = Object.entries(facts).slice(0, MAX_REASON.facts);
   const bounded = entries.map(([name, value]) => [
     name,
-    typeof value === 'string' ? cut(value, MAX_LENGTHS.fact) : value,
+    typeof value === 'string' ? cut(value, MAX_FACT_LENGTH) : value,
   ]);
-  return { code, text: cut(text, MAX_LENGTHS.text), facts: Object.fromEntries(bounded) as Because['facts'] };
+  return { code, text: cut(text, MAX_REASON.text), facts: Object.fromEntries(bounded) as Because['facts'] };
 }
 
 function cut(text: string, most: number): string {

@@ -98,19 +98,19 @@ export function entries<S extends z.ZodType>(item: S, max: number) {
   });
 }
 
-const MAX_FACTS = 32;
-const MAX_TEXT = 1_024;
+/** The characters of a reason's text, and its facts, at most. */
+export const MAX_REASON = { text: 1_024, facts: 32 } as const;
 
 /** A reason; absent parts are empty. */
 export function becauseFields(about: string, maxCode: number) {
   const facts = reportField<Because['facts']>(readFacts, {
     type: 'object',
-    maxProperties: MAX_FACTS,
+    maxProperties: MAX_REASON.facts,
     additionalProperties: { 'x-kubernetes-preserve-unknown-fields': true },
   });
   return z.object({
     code: clipped(maxCode).or('', 'Reason code for programs.', IN_DEFINITION),
-    text: clipped(MAX_TEXT).or('', 'Reason in words.', IN_DEFINITION),
+    text: clipped(MAX_REASON.text).or('', 'Reason in words.', IN_DEFINITION),
     facts: facts.or({}, `Numbers and names that the ${about} is based on.`),
   });
 }
@@ -119,7 +119,7 @@ export function becauseFields(about: string, maxCode: number) {
 function readFacts(object: WireObject, key: string): Because['facts'] {
   const value = object[key];
   const known = Object.entries(isRecord(value) ? value : {}).filter(isFact);
-  return Object.fromEntries(known.slice(0, MAX_FACTS));
+  return Object.fromEntries(known.slice(0, MAX_REASON.facts));
 }
 
 function isFact(entry: [string, unknown]): entry is [string, string | number | boolean] {
