@@ -17,6 +17,7 @@ import { LOG } from '#agent/messages.ts';
 import { isLocal } from '#shared/domain/ranking/pod-usage.ts';
 import { filterAmounts } from '#shared/domain/quantity/quantity.ts';
 import { BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
+import { SECOND_MS } from '#shared/domain/base/durations.ts';
 import { FOREIGN_EVICTION_IN_PROGRESS } from '#shared/kube/api-names.ts';
 import { WISH_ANNOTATIONS } from '#shared/kube/annotations/wishes.ts';
 import { asAllocated } from '#shared/domain/pod/pod-resize.ts';
@@ -133,12 +134,9 @@ function resourceOfEviction({ status }: KubeObject): StarvedResource | undefined
   return EVICTABLE.find((each) => each === named);
 }
 
-/** Times of the API are whole seconds. */
-const SECOND_MS = 1000;
-
 /**
  * When the last container ended, if all have: after a stall of the watch, or a start of the agent, that is long ago. The
- * condition has the time at which the kubelet began.
+ * condition has the time at which the kubelet began. Times of the API are whole seconds.
  */
 function endedAt({ status }: KubeObject): Pick<KubeletEviction, 'at'> {
   const times = itemsOf(fieldOf(status, 'containerStatuses')).map((each) =>
