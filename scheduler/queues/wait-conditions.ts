@@ -1,6 +1,8 @@
+import { timeText } from '#shared/api/fields.ts';
 import type { Because } from '#shared/domain/base/because.ts';
+import { podName } from '#shared/domain/base/texts.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { COMPONENT_NAMES, CONDITION_WAITS_IN_QUEUE } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
@@ -10,7 +12,7 @@ import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { faultLog } from '#shared/runtime/fault-log.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
-import { waitingSubjects, type WaitingSubject } from './wait-reasons.ts';
+import { type WaitingAddress, waitingSubjects } from './wait-reasons.ts';
 
 export interface WaitConditionPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   readonly pods: Pick<QueuedPods, 'values'>;
@@ -25,11 +27,9 @@ const MAX_LENGTH = 1_000;
 const PODS_PER_STEP = 1_000;
 const WRITE = { type: 'strategic', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
-type PodAddress = Pick<WaitingSubject, 'uid' | 'namespace' | 'name'>;
-
 /** A pod that has the condition. */
 interface Written {
-  readonly pod: PodAddress;
+  readonly pod: WaitingAddress & Pick<Pod, 'uid'>;
   /** Unknown if an earlier leader wrote it. */
   readonly text: string | undefined;
   readonly nextAt: Instant;
@@ -85,13 +85,14 @@ function* dueWrites(plan: QueuePlan, { written, whyNoRoom, now }: LookedAt): Ste
   const due: DueWrite[] = [];
   const waiting = new Set<string>();
   let left = MAX_WRITES;
-  for (const { uid, namespace, name, since = now, why } of waitingSubjects(plan, whyNoRoom, now)) {
+  for (const { uid, since = now, address, why } of waitingSubjects(plan, whyNoRoom, now)) {
     waiting.add(uid);
     if (waiting.size % PODS_PER_STEP === 0) yield;
     const known = written.get(uid);
     if (left === 0 || (known !== undefined && now < known.nextAt)) continue;
     left -= 1;
     const [because, nextAt] = [why(), nextLook(since, now)];
+    const { namespace, name } = address();
     if (known?.text === textOf(because)) written.set(uid, { ...known, nextAt });
     else due.push({ pod: { uid, namespace, name }, because, nextAt });
   }
@@ -121,7 +122,7 @@ async function carryOut(
   // A failed write is tried again after the others.
   written.delete(uid);
   if (outcome.kind === 'notFound' || outcome.kind === 'conflict') return;
-  faultLog(log, 'Condition of a waiting pod not written').answered(`${namespace}/${name}`, outcome);
+  faultLog(log, 'Condition of a waiting pod not written').answered(podName(pod), outcome);
   if (outcome.kind !== 'ok') written.set(uid, { pod, text: undefined, nextAt: clock.now() + PAUSE.leastMs });
   else if (because !== undefined) written.set(uid, { pod, text: textOf(because), nextAt });
 }
@@ -130,9 +131,11 @@ const NO_CONDITION = { $patch: 'delete', type: CONDITION_WAITS_IN_QUEUE };
 
 /** The time is that of the first write, since which the pod is said to wait. */
 function conditionOf({ code, text }: Because, isKnown: boolean, now: Instant): object {
-  const since = isKnown ? {} : { lastTransitionTime: new Date(now).toISOString() };
   return {
-    ...{ type: CONDITION_WAITS_IN_QUEUE, status: 'True', reason: code, message: text.slice(0, MAX_LENGTH) },
-    ...since,
+    type: CONDITION_WAITS_IN_QUEUE,
+    status: 'True',
+    reason: code,
+    message: text.slice(0, MAX_LENGTH),
+    ...(!isKnown && { lastTransitionTime: timeText(now) }),
   };
 }

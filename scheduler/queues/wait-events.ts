@@ -56,18 +56,16 @@ export function createWaitEvents(
       if (subject.since === undefined) stillReturned.set(uid, since);
       if (!isDue(subject.since === undefined ? `returned ${uid}` : uid, since)) continue;
       const because = subject.why();
-      record(events, podReference(subject), because);
+      const { namespace, name } = subject.address();
+      record(events, podReference({ namespace, name, uid }), because);
       const owner = subject.since === undefined ? undefined : daemonSetOf(uid);
-      if (owner !== undefined) record(events, daemonSetReference(subject, owner), because);
+      if (owner !== undefined) record(events, daemonSetReference(namespace, owner), because);
     }
     [recorded, returnedSince] = [next, stillReturned];
   };
 }
 
-function daemonSetReference(
-  { namespace }: { readonly namespace: string },
-  { apiVersion, kind, name, uid }: Owner,
-): EventRecord['regarding'] {
+function daemonSetReference(namespace: string, { apiVersion, kind, name, uid }: Owner): EventRecord['regarding'] {
   return { apiVersion, kind, name, uid, namespace };
 }
 

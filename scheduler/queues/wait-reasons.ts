@@ -8,13 +8,14 @@ import { withWayOut } from '#shared/decide/queues/rollouts.ts';
 /** A pod that waits for its queue, or gave its share back. */
 export interface WaitingSubject {
   readonly uid: string;
-  readonly namespace: string;
-  readonly name: string;
   /** `undefined` for a pod that gave its share back. */
   readonly since: Instant | undefined;
-  /** Computed only when it is asked for: thousands of pods wait. */
+  /** Computed only when it is asked for, as the reason: thousands of pods wait, and each round looks at all of them. */
+  readonly address: () => WaitingAddress;
   readonly why: () => Because;
 }
+
+export type WaitingAddress = ReturnType<typeof podAddress>;
 
 /** A missing queue may be created within two seconds; after that, its pods are told that it does not exist. */
 const EXPECTED_MS = 10_000;
@@ -29,22 +30,16 @@ export function* waitingSubjects(
 ): Generator<WaitingSubject> {
   for (const pod of plan.held) {
     const why = () => withWayOut(whyWaiting(plan.question, plan.decision, pod), plan.heldRollouts, pod);
-    yield { ...podAddress(pod), uid: pod.uid, since: pod.waitingSince, why };
+    yield { uid: pod.uid, since: pod.waitingSince, address: () => podAddress(pod), why };
   }
-  for (const pod of plan.seeking)
-    yield {
-      ...podAddress(pod),
-      uid: pod.uid,
-      since: pod.waitingSince,
-      why: () => whyNoRoom(pod.uid) ?? SEEKS_ROOM({}),
-    };
-  for (const { pod, because } of plan.returned) yield { ...addressOf(pod), since: undefined, why: () => because };
+  for (const pod of plan.seeking) {
+    const why = () => whyNoRoom(pod.uid) ?? SEEKS_ROOM({});
+    yield { uid: pod.uid, since: pod.waitingSince, address: () => podAddress(pod), why };
+  }
+  for (const { pod, because } of plan.returned)
+    yield { uid: pod.uid, since: undefined, address: () => pod, why: () => because };
   for (const { pod, because, isExpected } of plan.homeless) {
     if (isExpected && now - pod.createdAt < EXPECTED_MS) continue;
-    yield { ...addressOf(pod), since: pod.createdAt, why: () => because };
+    yield { uid: pod.uid, since: pod.createdAt, address: () => pod, why: () => because };
   }
-}
-
-function addressOf({ uid, namespace, name }: Omit<WaitingSubject, 'since' | 'why'>) {
-  return { uid, namespace, name };
 }
