@@ -220,7 +220,7 @@ class Reading {
       addAmounts(held, queued.requests);
       subtractAmounts(left, queued.requests);
     }
-    for (const pod of startedFirst(others)) {
+    for (const pod of others) {
       const requests = this.#input.pods.amountsOf(pod);
       const taken = takenBy(pod, requests, left);
       subtractAmounts(left, taken);
@@ -236,9 +236,13 @@ class Reading {
   }
 }
 
-/** The most important first; of equals not the one that the watch showed first, or another leader would count otherwise. */
+/**
+ * What a kubelet has taken in is there, and the others share what these leave. Then the most important first; of equals not
+ * the one that the watch showed first, or another leader would count otherwise.
+ */
 function compareTakers(a: PlacedPod, b: PlacedPod): number {
-  return compareRank(a, b) || compareTexts(a.pod.uid, b.pod.uid);
+  const started = Number(isStarted(b.pod)) - Number(isStarted(a.pod));
+  return started || compareRank(a, b) || compareTexts(a.pod.uid, b.pod.uid);
 }
 
 /** What its pods hold counts again when it is back. */
@@ -253,11 +257,6 @@ function isLetIn(pod: QueuedPod | undefined): pod is QueuedPod & { readonly admi
 
 function isOverClaimed({ allocatable: has, occupancy: { requested } }: NodeEntry): boolean {
   return requested.some((amount, column) => amount > (has[column] ?? 0));
-}
-
-/** What a kubelet has taken in is there; the others share what these leave. */
-function startedFirst(pods: readonly Pod[]): readonly Pod[] {
-  return [...pods.filter(isStarted), ...pods.filter((pod) => !isStarted(pod))];
 }
 
 function isStarted({ status }: Pod): boolean {
