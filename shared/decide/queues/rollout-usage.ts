@@ -3,7 +3,7 @@ import { larger, minus, plus, type Whole } from '#shared/domain/quantity/whole.t
 import { NO_QUEUE_AMOUNTS, type QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { pathOf } from '#shared/domain/queue/queue-tree.ts';
-import { addAmounts, usedBy } from '#shared/domain/queue/usage.ts';
+import { addToPath, copyUsage, usedBy } from '#shared/domain/queue/usage.ts';
 
 /** A pod, and what the one requests that it replaces. */
 export interface Exchange {
@@ -21,19 +21,16 @@ const MAX_TYPES = 16;
 
 /** What queues use, with the pods that go in against others in this pass. */
 export class UsageInPass {
-  readonly #input: UsageInput;
-  readonly #entering = new Map<number, Map<string, Whole>>();
+  readonly #question: UsageInput['question'];
+  readonly #usage: Map<string, Whole[]>;
 
-  constructor(input: UsageInput) {
-    this.#input = input;
+  constructor({ question, decision }: UsageInput) {
+    this.#question = question;
+    this.#usage = copyUsage(decision.usage);
   }
 
   enter({ queue, requests }: WaitingPod): void {
-    for (const index of this.#path(queue)) {
-      const sum = this.#entering.get(index) ?? new Map<string, Whole>();
-      this.#entering.set(index, sum);
-      addAmounts(sum, requests);
-    }
+    addToPath(this.#usage, this.#question.tree, this.#path(queue), requests);
   }
 
   isAboveLimits(queue: string): boolean {
@@ -66,12 +63,12 @@ export class UsageInPass {
   usedBefore({ queue, requests }: WaitingPod, former: readonly (QueueAmounts | undefined)[]): QueueAmounts {
     const own = this.#own(queue);
     const before = new Map<string, Whole>();
-    for (const [type, amount] of former.flatMap((each) => [...(each ?? NO_QUEUE_AMOUNTS)]))
-      before.set(type, larger(before.get(type) ?? 0, amount));
+    const note = (type: string, amount: Whole) => before.set(type, larger(before.get(type) ?? 0, amount));
+    for (const amounts of former) for (const [type, amount] of amounts ?? NO_QUEUE_AMOUNTS) note(type, amount);
     for (const { index, limits } of this.#limitsOf(queue)) {
       for (const [type, amount] of requests) {
         const isFull = amount > 0 && plus(this.#used(index, type), amount) > (limits.get(type) ?? Infinity);
-        if (isFull) before.set(type, larger(before.get(type) ?? 0, this.#used(own, type)));
+        if (isFull) note(type, this.#used(own, type));
       }
     }
     return new Map([...before].slice(0, MAX_TYPES));
@@ -82,20 +79,20 @@ export class UsageInPass {
   }
 
   #used(index: number, type: string): Whole {
-    return plus(usedBy(this.#input.decision.usage, index, type), this.#entering.get(index)?.get(type) ?? 0);
+    return usedBy(this.#usage, index, type);
   }
 
   #own(queue: string): number {
-    return this.#input.question.tree.indexes.get(queue) ?? 0;
+    return this.#question.tree.indexes.get(queue) ?? 0;
   }
 
   #path(queue: string): readonly number[] {
-    return pathOf(this.#input.question.tree, this.#own(queue));
+    return pathOf(this.#question.tree, this.#own(queue));
   }
 
   /** What the queue and those above it may have, by their numbers. */
   #limitsOf(queue: string) {
-    const { tree, allowed } = this.#input.question;
+    const { tree, allowed } = this.#question;
     const maximums = this.#path(queue).map((index) => ({ index, limits: tree.queues[index]?.max ?? NO_QUEUE_AMOUNTS }));
     return [...maximums, { index: this.#own(queue), limits: allowed.get(queue) ?? NO_QUEUE_AMOUNTS }];
   }

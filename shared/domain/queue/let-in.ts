@@ -6,7 +6,7 @@ import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type Queue, type QueueAmounts, queueQuantity } from './queue.ts';
 import type { WaitingPod } from './queue-pod.ts';
 import { type DetachedReason, isLeaf, pathOf, type QueueTree } from './queue-tree.ts';
-import type { QueueUsage } from './usage.ts';
+import { addToPath, copyUsage, type QueueUsage } from './usage.ts';
 
 /** The waiting pods, and how much may be let in. */
 export interface LetInQuestion {
@@ -76,7 +76,7 @@ export function decideLetIn(question: LetInQuestion): LetInDecision {
 export function* letInInSteps(question: LetInQuestion): Steps<LetInDecision> {
   const pass: LetInPass = {
     question,
-    usage: new Map(Array.from(question.usage, ([type, sums]) => [type, [...sums]])),
+    usage: copyUsage(question.usage),
     paths: new Map(),
     blocking: new Map(),
   };
@@ -102,8 +102,7 @@ export function* letInInSteps(question: LetInQuestion): Steps<LetInDecision> {
  */
 export function* crowdedAmong(question: LetInQuestion, decision: LetInDecision): Steps<readonly WaitingPod[]> {
   const { held, usage, blocking } = decision;
-  const copied = new Map(Array.from(usage, ([type, sums]) => [type, [...sums]]));
-  const pass: LetInPass = { question, usage: copied, paths: new Map(), blocking: new Map() };
+  const pass: LetInPass = { question, usage: copyUsage(usage), paths: new Map(), blocking: new Map() };
   const crowded: WaitingPod[] = [];
   const refused = new Map<string, Set<QueueAmounts>>();
   for (const [index, pod] of held.entries()) {
@@ -167,11 +166,7 @@ function enter(pass: LetInPass, pod: WaitingPod, round: LetInRound): LetIn {
 }
 
 function charge({ question, usage, paths }: LetInPass, pod: WaitingPod): void {
-  for (const [type, amount] of pod.requests) {
-    const sums = usage.get(type) ?? question.tree.queues.map((): Whole => 0);
-    usage.set(type, sums);
-    for (const queue of paths.get(pod.queue) as readonly number[]) sums[queue] = plus(sums[queue] as Whole, amount);
-  }
+  addToPath(usage, question.tree, paths.get(pod.queue) as readonly number[], pod.requests);
 }
 
 /** Pods of one queue share it. */
@@ -186,7 +181,7 @@ export function whyWaiting(question: LetInQuestion, decision: LetInDecision, pod
   const first = decision.blocking.get(pod.queue);
   if (first !== undefined && first !== pod)
     return BEHIND({ queue: pod.queue, first: first.name }, { queue: pod.queue });
-  const usage = new Map(Array.from(decision.usage, ([type, sums]) => [type, [...sums]]));
+  const usage = copyUsage(decision.usage);
   const objection = objectionTo({ question, usage, paths: new Map(), blocking: new Map() }, pod, 'Share');
   return objection?.() ?? NEXT_PASS({});
 }

@@ -65,6 +65,25 @@ export function sumUsage(tree: QueueTree, own: ReadonlyMap<string, QueueAmounts>
   return usage;
 }
 
+/** A copy that may change. */
+export function copyUsage(usage: QueueUsage): Map<string, Whole[]> {
+  return new Map(Array.from(usage, ([type, sums]) => [type, [...sums]]));
+}
+
+/** Adds amounts to each queue of a path, in place. */
+export function addToPath(
+  usage: Map<string, Whole[]>,
+  { queues }: Pick<QueueTree, 'queues'>,
+  path: readonly number[],
+  amounts: QueueAmounts,
+): void {
+  for (const [type, amount] of amounts) {
+    const sums = usage.get(type) ?? queues.map((): Whole => 0);
+    usage.set(type, sums);
+    for (const index of path) sums[index] = plus(sums[index] as Whole, amount);
+  }
+}
+
 /** What a queue uses of one type. */
 export function usedBy(usage: QueueUsage, index: number, type: string): Whole {
   return usage.get(type)?.[index] ?? 0;
