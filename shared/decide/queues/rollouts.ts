@@ -1,10 +1,10 @@
 import type { Admitted } from '#shared/api/admitted.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
-import { compareTexts } from '#shared/domain/base/texts.ts';
+import { compareTexts, podName } from '#shared/domain/base/texts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { LetInDecision, LetInQuestion } from '#shared/domain/queue/let-in.ts';
-import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
+import { NO_QUEUE_AMOUNTS, type QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 import type { QueuedPods } from './queued-pods.ts';
@@ -62,7 +62,7 @@ export function* decideRollouts(input: RolloutInput): Steps<RolloutDecision> {
       kept.set(pod.uid, why);
       continue;
     }
-    const against = usage.usedBefore(pod, [last?.against, deployment.before]);
+    const against = usage.usedBefore(pod, [last?.against, deployment.last?.against]);
     letIn.push({ ...pod, against });
     usage.enter(pod);
     deployments.enter(own, { queue: pod.queue, against, at: input.now, uid: pod.uid });
@@ -77,8 +77,12 @@ interface CountedPod extends Pick<Pod, 'uid'> {
 }
 
 /** The mark of a pod that went in against another. */
-interface Mark extends Pick<Admitted, 'queue' | 'at'>, Pick<Pod, 'uid'> {
+interface OwnMark extends Pick<Admitted, 'queue' | 'at'>, Pick<Pod, 'uid'> {
+  /** What its queue used before it. */
   readonly against: QueueAmounts;
+}
+
+interface Mark extends OwnMark {
   /** What has to be finished before the next pod. */
   readonly of: string;
 }
@@ -86,9 +90,8 @@ interface Mark extends Pick<Admitted, 'queue' | 'at'>, Pick<Pod, 'uid'> {
 /** The pods of a Deployment that were let in, or ran before their namespace was managed. */
 interface Counted {
   readonly pods: CountedPod[];
-  /** What its queue used before it, as the last mark of a rollout says that is not long ago. */
-  before?: QueueAmounts;
-  beforeAt: Instant;
+  /** The last mark of a rollout that is not long ago. */
+  last?: OwnMark;
 }
 
 class Deployments {
@@ -105,7 +108,7 @@ class Deployments {
     return this.#last.get(queue);
   }
 
-  /** By name, not as the watch showed them, which is another order for the next leader. */
+  /** By UID, not as the watch showed them, which is another order for the next leader. */
   sort(): void {
     for (const { pods } of this.#byName.values()) pods.sort((a, b) => compareTexts(a.uid, b.uid));
   }
@@ -130,18 +133,18 @@ class Deployments {
     this.#of(deployment).pods.push({ uid: pod.uid, revision, requests, isDeleted: pod.deletion !== undefined });
   }
 
-  enter(rollout: Rollout, mark: Omit<Mark, 'of'>): void {
+  enter(rollout: Rollout, mark: OwnMark): void {
     this.#mark({ ...mark, of: `Deployment ${rollout.deployment}` });
     this.#note(rollout, mark);
   }
 
-  #note({ deployment }: Rollout, { against: before, at: beforeAt }: Omit<Mark, 'of'>): void {
+  #note({ deployment }: Rollout, mark: OwnMark): void {
     const counted = this.#of(deployment);
-    if (beforeAt >= counted.beforeAt) Object.assign(counted, { before, beforeAt });
+    if (mark.at >= (counted.last?.at ?? 0)) counted.last = mark;
   }
 
   #of(deployment: string): Counted {
-    const known = this.#byName.get(deployment) ?? { pods: [], beforeAt: 0 };
+    const known = this.#byName.get(deployment) ?? { pods: [] };
     this.#byName.set(deployment, known);
     return known;
   }
@@ -156,8 +159,8 @@ function isLater(a: Mark, b: Mark): boolean {
   return (a.at - b.at || compareTexts(a.uid, b.uid)) > 0;
 }
 
-function nameOf({ namespace, name, rollout }: QueuedPod): string {
-  return rollout === undefined ? `pod ${namespace}/${name}` : `Deployment ${rollout.deployment}`;
+function nameOf(pod: QueuedPod): string {
+  return pod.rollout === undefined ? `pod ${podName(pod)}` : `Deployment ${pod.rollout.deployment}`;
 }
 
 function* countDeployments({ pods, now, isReturned }: RolloutInput, namespaces: ReadonlySet<string>) {
@@ -181,13 +184,14 @@ function* countDeployments({ pods, now, isReturned }: RolloutInput, namespaces: 
 
 /** What the pod that it replaces requests; `undefined` if it replaces none. */
 function replacedBy(
-  { pods, before }: Counted,
+  { pods, last }: Counted,
   { pod, own }: { readonly pod: WaitingPod; readonly own: Rollout },
   usage: UsageInPass,
 ): QueueAmounts | undefined {
   const other = pods.find((each) => each.isDeleted || each.revision !== own.revision);
   if (other !== undefined) return other.requests;
-  return before !== undefined && before.size > 0 && usage.isWithin(pod, before) ? pod.requests : undefined;
+  const before = last?.against ?? NO_QUEUE_AMOUNTS;
+  return before.size > 0 && usage.isWithin(pod, before) ? pod.requests : undefined;
 }
 
 function whyKept(exchange: Exchange, last: Mark | undefined, usage: UsageInPass): string | undefined {
