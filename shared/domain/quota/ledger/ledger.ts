@@ -163,18 +163,26 @@ export class Ledger {
 
   /** What a reservation takes in addition to the others of its name, and to the pod that has it. */
   #beyondName(reservation: Reservation): Amounts {
-    this.#taken ??= takenByName(this.#reservations.values());
-    const taken = this.#taken.get(nameOf(reservation)) ?? NO_AMOUNTS;
-    const cost = (this.#count && costOfName(this.#count, reservation)) ?? NO_AMOUNTS;
-    return beyond(reservation.amounts, maxAmounts(taken, cost));
+    const taken = this.#takenByName().get(nameOf(reservation)) ?? NO_AMOUNTS;
+    return beyond(reservation.amounts, maxAmounts(taken, this.#costOfName(reservation) ?? NO_AMOUNTS));
+  }
+
+  #takenByName(): Map<string, Amounts> {
+    return (this.#taken ??= takenByName(this.#reservations.values()));
+  }
+
+  #costOfName(reservation: Reservation): Amounts | undefined {
+    return this.#count && costOfName(this.#count, reservation);
   }
 
   /** Whether the name is taken, as far as that is known. */
   #named(reservation: Reservation): Reservation {
     const name = nameOf(reservation);
+    // Few names are reserved twice: the others are not looked for among all reservations.
     const isTaken =
-      (this.#count !== undefined && costOfName(this.#count, reservation) !== undefined) ||
-      [...this.#reservations.values()].some((each) => each.isNameTaken === true && nameOf(each) === name);
+      this.#costOfName(reservation) !== undefined ||
+      (this.#takenByName().has(name) &&
+        [...this.#reservations.values()].some((each) => each.isNameTaken === true && nameOf(each) === name));
     return isTaken ? { ...reservation, isNameTaken: true } : reservation;
   }
 
