@@ -140,7 +140,12 @@ async function throughLedger(of: BenchedLedger, sliceAfterMs: number): Promise<n
       return Promise.resolve({ kind: 'written', version: next });
     },
   };
-  const view: LedgerView = { count: () => of.cluster.count(), isGone: () => false, provenAt: -Infinity };
+  const view: LedgerView = {
+    count: () => of.cluster.count(),
+    isNameTaken: () => false,
+    isGone: () => false,
+    provenAt: -Infinity,
+  };
   const ledger = new QuotaLedger({
     store,
     view,

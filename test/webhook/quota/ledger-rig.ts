@@ -141,6 +141,7 @@ export function createLedgerRig() {
         const count = countOf(quota.hard, seen.pods ?? rig.pods);
         return { ...count, reached: seen.reached, holds: { pods: revision, namespaces: 1 } };
       },
+      isNameTaken: () => false,
       isGone: (uid) => ended.has(uid),
     };
     return seen;

@@ -21,7 +21,7 @@ export interface LedgerView {
   /** A count under these limits and this scope; `undefined` while not all pods are known. */
   count(version: LedgerVersion): QuotaCount | undefined;
   /** Whether a pod of this name is known to exist; false for an unknown pod only charges more. */
-  readonly isNameTaken?: (namespace: string, name: string) => boolean;
+  readonly isNameTaken: (namespace: string, name: string) => boolean;
   /** Whether a pod existed and is gone for good; false for an unknown pod is harmless. */
   readonly isGone: (podUid: string) => boolean;
   /** The monotonic time up to which the view is proven complete. */

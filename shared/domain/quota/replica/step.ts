@@ -70,7 +70,7 @@ function ask(replica: Replica, pending: PendingReservation, context: StepContext
 /** Whether a pod has the name: the ledger charges only what the new one requests beyond it. */
 function isNameTaken({ reservation }: PendingReservation, { view }: StepContext): boolean {
   const { uid, namespace, pod } = reservation;
-  return nameOf(reservation) !== uid && view.isNameTaken?.(namespace, pod) === true;
+  return nameOf(reservation) !== uid && view.isNameTaken(namespace, pod);
 }
 
 function cancel(replica: Replica, reservation: Reservation): Effects {

@@ -96,6 +96,7 @@ export function createReplicaRig(settings: Partial<ReplicaSettings> = {}) {
     const { now, observed, provenAt } = rig;
     const view = {
       provenAt,
+      isNameTaken: () => false,
       isGone: (uid: string) => rig.gone.has(uid),
       count: ({ quota: { hard } }: LedgerVersion) =>
         rig.isFilled
