@@ -12,7 +12,12 @@ import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import { type Clock, NOT_ABORTED, withDeadline } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/admission-review.ts';
-import { findEvictedPod, evictionProblem, readEviction } from '#webhook/evictions/read-eviction.ts';
+import {
+  type EvictionOptions,
+  findEvictedPod,
+  evictionProblem,
+  readEviction,
+} from '#webhook/evictions/read-eviction.ts';
 import { isLastResortPreemption } from '#webhook/evictions/last-resort-preemption.ts';
 import { unclearEviction, withinLimits, type EvictionLimitSources } from '#webhook/evictions/within-limits.ts';
 import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
@@ -36,7 +41,7 @@ export function deletionHandler(sources: DisruptionSources): AdmissionHandler {
     if (request.operation !== 'DELETE') return allowFor(MESSAGES.removesNoPod, request);
     const decoded = decodePod(oldObject);
     if (!decoded.ok) return unreadable(request, decoded);
-    const disruption = disruptionOf('deletion', decoded.value, { request, object: undefined }, sources);
+    const disruption = disruptionOf('deletion', decoded.value, { request }, sources);
     const decision = decideDisruption(disruption);
     const isOptOut = disruption.caller === 'scheduler' && decision.kind === 'refused';
     return isOptOut ? unlessLastResort(sources, disruption, decision) : decision;
@@ -75,15 +80,15 @@ function unreadable(request: Request, fault: { readonly field: string; readonly 
  * about it. If such a decision cannot be made for any reason, the eviction is refused (docs/contributing/threats.md).
  */
 export function evictionHandler(sources: DisruptionSources): AdmissionHandler {
-  return (review) => {
-    const { request, object } = review;
+  return ({ request, object }) => {
     const { resource, subresource, namespace, name } = request;
     if (resource !== 'pods' || subresource !== 'eviction') return unexpectedResource(request, 'pods/eviction');
     const problem = evictionProblem(object, name);
     if (problem !== undefined) return malformed('object', problem);
     if (!isOwn(request)) return allowFor(MESSAGES.disruptionAccepted, { kind: 'eviction' }, { namespace, name });
-    const facts = { kind: 'eviction', caller: callerOf(request, object), namespace, name };
-    return decideOwnEviction(sources, review).catch((error: unknown) => unclearEviction(errorText(error), facts));
+    const eviction = { request, wanted: readEviction(object) };
+    const facts = { kind: 'eviction', caller: callerOf(eviction), namespace, name };
+    return decideOwnEviction(sources, eviction).catch((error: unknown) => unclearEviction(errorText(error), facts));
   };
 }
 
@@ -95,19 +100,24 @@ interface Deadline {
   readonly timeLeft: () => number;
 }
 
-async function decideOwnEviction(sources: DisruptionSources, review: Review): Promise<AdmissionDecision> {
+type Request = Review['request'];
+
+interface OwnEviction extends RemovalReview {
+  readonly wanted: EvictionOptions;
+}
+
+async function decideOwnEviction(sources: DisruptionSources, eviction: OwnEviction): Promise<AdmissionDecision> {
   const { client, clock, withinMs } = sources;
   const giveUpAt = clock.monotonic() + withinMs;
   const deadline = { giveUpAt, timeLeft: () => Math.max(1, giveUpAt - clock.monotonic()) };
-  const found = await findEvictedPod(client, review.request, deadline.timeLeft());
-  if (found === undefined) return missingPod(review);
-  return found.ok ? decideEvictionOf(sources, found.value, review, deadline) : unreadable(review.request, found);
+  const found = await findEvictedPod(client, eviction.request, deadline.timeLeft());
+  if (found === undefined) return missingPod(eviction);
+  return found.ok ? decideEvictionOf(sources, found.value, eviction, deadline) : unreadable(eviction.request, found);
 }
 
 /** Without a UID, the eviction could hit a new pod with the same name. */
-function missingPod({ request, object }: Review): AdmissionDecision {
-  const { namespace, name } = request;
-  return readEviction(object).expectedUid === undefined
+function missingPod({ request: { namespace, name }, wanted }: OwnEviction): AdmissionDecision {
+  return wanted.expectedUid === undefined
     ? refuseFor(MESSAGES.noSuchPodNoUid, {}, { namespace, name })
     : allowFor(MESSAGES.noSuchPod, {}, { namespace, name });
 }
@@ -115,12 +125,11 @@ function missingPod({ request, object }: Review): AdmissionDecision {
 async function decideEvictionOf(
   sources: DisruptionSources,
   pod: Pod,
-  { request, object }: Review,
+  { request, wanted }: OwnEviction,
   deadline: Deadline,
 ): Promise<AdmissionDecision> {
-  const wanted = readEviction(object);
   const isDryRun = request.isDryRun || wanted.isDryRun;
-  const asked = { ...disruptionOf('eviction', pod, { request, object }, sources), ...wanted, isDryRun };
+  const asked = { ...disruptionOf('eviction', pod, { request, wanted }, sources), ...wanted, isDryRun };
   // Checked before anything else is read: a stolen token must not make the API server work for pods of other nodes.
   const refusal = refusalOfCaller(asked);
   if (refusal !== undefined) return refusal;
@@ -159,17 +168,21 @@ async function protectionOf(
   return { ...rest, protectedNamespaces: new Set(protectedNamespaces) };
 }
 
-type Request = Review['request'];
+interface RemovalReview {
+  readonly request: Request;
+  /** Only of an eviction. */
+  readonly wanted?: EvictionOptions | undefined;
+}
 
 function disruptionOf(
   kind: RemovalRequest['kind'],
   pod: Pod,
-  { request, object }: Pick<Review, 'request' | 'object'>,
+  { request, wanted }: RemovalReview,
   { classAnnotations }: DisruptionSources,
 ): RemovalRequest {
   return {
     kind,
-    caller: callerOf(request, object),
+    caller: callerOf({ request, wanted }),
     callerNode: request.requester.nodeName,
     pod,
     expectedUid: undefined,
@@ -187,10 +200,10 @@ function isOwn({ requester }: Request): boolean {
   return OWN_ACCOUNTS.includes(requester.name);
 }
 
-function callerOf(request: Request, object: unknown): RemovalRequest['caller'] {
+function callerOf({ request, wanted }: RemovalReview): RemovalRequest['caller'] {
   const { name } = request.requester;
   if (name === AGENT_ACCOUNT) return 'agent';
-  const isForQueues = name === ACCOUNTS.controller.user && readEviction(object).isForQueues;
+  const isForQueues = name === ACCOUNTS.controller.user && wanted?.isForQueues === true;
   if (isForQueues || name === FORMER_QUEUES_USER) return 'queues';
   if (isOwn(request)) return 'plimsoll';
   return SCHEDULERS.includes(name) ? 'scheduler' : 'other';
