@@ -64,7 +64,7 @@ export class Reclaim {
 
   constructor(ports: ReclaimPorts) {
     this.#ports = ports;
-    const writing = { ...ports, isEnforcing: () => this.#mode === 'Enforce' };
+    const writing = { ...ports, isEnforcing: () => this.#isEnforcing };
     this.#evictions = new QueueEvictions(writing);
     this.#maker = new RoomMaker(writing, this.#evictions);
     this.#overuse = new QueueOveruse(ports, this.#evictions);
@@ -113,12 +113,12 @@ export class Reclaim {
       if (mode === 'Disabled') this.#found.clear();
       else await this.#makeRoom(plan, signal);
       // What was set aside while room was made must not stay so once none is.
-      if (this.#mode !== 'Enforce') await this.#giveUp(this.#claimsAmong(plan, plan.seeking), signal);
+      if (!this.#isEnforcing) await this.#giveUp(this.#claimsAmong(plan, plan.seeking), signal);
     }
   }
 
-  get #mode(): ReclaimSettings['mode'] {
-    return this.#ports.settings().mode;
+  get #isEnforcing(): boolean {
+    return this.#ports.settings().mode === 'Enforce';
   }
 
   async #giveUp(claims: Steps<readonly string[]>, signal: AbortSignal): Promise<void> {
@@ -129,7 +129,7 @@ export class Reclaim {
     const steps = await this.#stepsFor(plan, signal);
     this.#report(steps);
     this.#rest(steps);
-    if (this.#mode !== 'Enforce') return;
+    if (!this.#isEnforcing) return;
     const roomless = steps.filter(({ step }) => step.kind === 'None').map(({ seeker }) => seeker.pod);
     await this.#giveUp(this.#claimsAmong(plan, roomless), signal);
     for (const { seeker, step } of steps) {
@@ -179,7 +179,7 @@ export class Reclaim {
     const { clock } = this.#ports;
     const state = await inChunks(readRoomState(input), clock, signal);
     const steps = await inChunks(makeRoomInSteps(state, seekers, input.now), clock, signal);
-    if (this.#mode !== 'Enforce') return steps;
+    if (!this.#isEnforcing) return steps;
     return steps.map((each) => {
       if (this.#isTriedInVain(each)) return givenUp(each, GIVEN_UP({}));
       const hanging = this.#hangingFor(each, input.now);
@@ -204,8 +204,8 @@ export class Reclaim {
 
   /** Reports each change of a decision once. */
   #report(steps: readonly SeekerStep[]): void {
-    const { log, metrics } = this.#ports;
-    const mode = this.#mode;
+    const { log, metrics, settings } = this.#ports;
+    const { mode } = settings();
     for (const { seeker, step } of steps) {
       const { uid, name, queue } = seeker.pod;
       this.#noteBlocked(queue, step.because);
@@ -246,9 +246,9 @@ export class Reclaim {
   /** A dry run changes nothing, so another attempt soon would find the same. */
   #rest(steps: readonly SeekerStep[]): void {
     const now = this.#ports.clock.monotonic();
-    const mode = this.#mode;
+    const isEnforcing = this.#isEnforcing;
     for (const { seeker, step } of steps) {
-      const isOver = mode !== 'Enforce' || (step.kind === 'None' && !isEarly(step));
+      const isOver = !isEnforcing || (step.kind === 'None' && !isEarly(step));
       const pauseMs = isOver ? AGAIN_MS : step.kind === 'None' ? EARLY_MS : 0;
       if (pauseMs > 0) putBounded(this.#again, MAX_REMEMBERED, [seeker.pod.uid, now + pauseMs]);
     }
