@@ -1,4 +1,3 @@
-import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import {
   type ClusterSnapshot,
   emptySnapshot,
@@ -36,6 +35,7 @@ import {
   type Resource,
 } from '#shared/kube/resource.ts';
 import {
+  decodeNodePressure,
   type EvictionEntry,
   type NextEntry,
   type NodePressure,

@@ -1,6 +1,6 @@
 import { encodeQueueSelectors } from '#shared/api/queue-selectors.ts';
 import { API_VERSION, COMPONENT_NAMES, QUEUE_SELECTORS_NAME } from '#shared/kube/api-names.ts';
-import type { ClientContext, KubeClient } from '#shared/kube/client/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import { createObject, patchObject } from '#shared/kube/client/objects.ts';
 import { QUEUE_SELECTORS } from '#shared/kube/resource.ts';
 import { faultLog } from '#shared/runtime/fault-log.ts';
@@ -12,7 +12,7 @@ const VALID_MS = 300_000;
 
 /** Returns a function to call once a second: it tells the API server which namespaces the queues take. Never rejects. */
 export function createSelectorKeeper(
-  ports: Pick<StatusPorts, 'queues' | 'term'> & Pick<ClientContext, 'client' | 'clock' | 'log'>,
+  ports: Omit<StatusPorts, 'metrics' | 'reclaim'>,
 ): (signal: AbortSignal) => Promise<void> {
   const faults = faultLog(ports.log, 'Selectors of queues not written');
   let written = { text: '', untilMs: -Infinity };

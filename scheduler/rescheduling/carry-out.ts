@@ -1,5 +1,4 @@
-import { decodeNodePressure } from '#shared/api/node-pressure.ts';
-import { encodeAvoid } from '#shared/api/node-pressure.ts';
+import { decodeNodePressure, encodeAvoid } from '#shared/api/node-pressure.ts';
 import { type AvoidEntry, lastingEntries, MAX_ENTRIES } from '#shared/domain/nodes/avoid-nodes.ts';
 import { isSameOwner, type Instant } from '#shared/domain/pod/pod.ts';
 import type { KeepAway, Move } from '#shared/domain/rescheduling/pass.ts';
