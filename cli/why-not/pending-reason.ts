@@ -33,8 +33,8 @@ export function pendingReason(
   setup: Omit<SchedulerSetup, 'nominatedSince'>,
 ): PendingReason {
   const raw = model.podManifests.get(podName(pod))?.raw;
-  const settled = knownReason(pod, raw);
-  if (settled !== undefined) return { ...identity(pod), because: settled, nodes: [], explanations: [] };
+  const known = podSituation({ name: pod.name, raw, events: [], removals: [] });
+  if (!isSchedulersTurn(known)) return { ...identity(pod), because: known.because, nodes: [], explanations: [] };
   const { simulation, otherNodes, explanations, state } = placementOf(model, pod, setup);
   const stuck = explainStuckPreemptor(state, setup.now);
   const unmodelled = explanations.find(({ code }) => code === 'OutsideTheModel');
@@ -42,7 +42,7 @@ export function pendingReason(
     ...identity(pod),
     because: simulation.kind === 'fits' && unmodelled !== undefined ? unmodelled : outcomeOf(simulation, pod),
     nodes: otherNodes,
-    explanations: [...(stuck === undefined ? [] : [stuck]), ...explanations, ...statements(raw)],
+    explanations: [...(stuck === undefined ? [] : [stuck]), ...explanations, ...statements(raw, known.because)],
   };
 }
 
@@ -58,33 +58,17 @@ function outcomeOf(simulation: Simulation, pod: Pod): Because {
   return { code, facts, text: `${headline('it', simulation)}: ${text}` };
 }
 
-/** Why the scheduler does not consider a pod at all. */
-function knownReason({ name, spec: { nodeName = '' } }: Pod, raw: unknown): Because | undefined {
-  const { state, because: known } = podSituation({ name, raw, events: [], removals: [] });
-  return state === 'Waits' && nodeName === '' && isSchedulersTurn(known) ? undefined : known;
+function isSchedulersTurn({ state, because: { code } }: PodSituation): boolean {
+  return state === 'Waits' && (code === 'NotTried' || code === 'Unschedulable');
 }
 
-function isSchedulersTurn({ code }: Because): boolean {
-  return code === 'NotTried' || code === 'Unschedulable';
-}
-
-function statements(raw: unknown): readonly Because[] {
+function statements(raw: unknown, { code, text }: Because): readonly Because[] {
   const scheduler = fieldOf(fieldOf(raw, 'spec'), 'schedulerName');
   const isOther = typeof scheduler === 'string' && scheduler !== '' && scheduler !== DEFAULT_SCHEDULER;
-  const message = lastMessage(fieldOf(fieldOf(raw, 'status'), 'conditions'));
   return [
     ...(isOther ? [because('OtherScheduler', otherScheduler(scheduler))] : []),
-    ...(message === '' ? [] : [because('LastAttempt', scheduled(message))]),
+    ...(code === 'Unschedulable' ? [because('LastAttempt', scheduled(text))] : []),
   ];
-}
-
-function lastMessage(conditions: unknown): string {
-  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
-  const found = fieldOf(
-    all.find((each) => fieldOf(each, 'type') === 'PodScheduled'),
-    'message',
-  );
-  return typeof found === 'string' ? found : '';
 }
 
 function identity({ namespace, name, createdAt, spec }: Pod): Pick<PendingReason, 'metadata' | 'priority'> {

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/base/because.ts';
-import { compareTexts } from '#shared/domain/base/texts.ts';
+import { compareTexts, podName } from '#shared/domain/base/texts.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { minus } from '#shared/domain/quantity/whole.ts';
 import { queueQuantity } from '#shared/domain/queue/queue.ts';
@@ -64,5 +64,5 @@ function largestOf({ pods }: QueueScene['room'], queue: string, type: string): s
   const [largest] = placed.toSorted(
     (a, b) => Number(minus(b.requests.get(type) ?? 0, a.requests.get(type) ?? 0)) || compareTexts(a.name, b.name),
   );
-  return largest && `${largest.namespace}/${largest.name}`;
+  return largest && podName(largest);
 }

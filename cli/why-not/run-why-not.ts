@@ -1,5 +1,5 @@
 import { otherGates } from '#shared/kube/annotations/annotations.ts';
-import { ageText } from '#shared/domain/base/texts.ts';
+import { ageText, podName } from '#shared/domain/base/texts.ts';
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
 import { type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
@@ -42,7 +42,7 @@ async function whyNotInCluster(wanted: string | undefined, options: WhyNotOption
   const setup = { extender: options.extender, budgets: 'BestEffort', now: read.now } as const;
   const queueReason = queueReasons(read);
   const explain = (pod: Pod) => {
-    const key = `${pod.namespace}/${pod.name}`;
+    const key = podName(pod);
     const reason = pendingReason(model, pod, setup);
     const isInQueue = otherGates(model.podManifests.get(key)?.raw ?? {}) !== undefined;
     const because = isInQueue && reason.because.code !== 'Terminating' ? queueReason(key) : undefined;
