@@ -1,19 +1,18 @@
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';
 import { podSituation, type PodSituation } from '#shared/decide/pods/pod-situation.ts';
-import { ownerKeyOf, type Pod } from '#shared/domain/pod/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
-import { countsPod, prepareBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import { decodeManifest } from '#cli/cluster/cluster-model.ts';
 import { type NamespacedName, podNotFound, splitName } from '#cli/cluster/find-pod.ts';
 import { notShown, type NamespaceObjects, readOwnNamespace } from '#cli/cluster/own-namespace.ts';
 import { nameOf } from '#cli/manifests/parse-manifests.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
-import { joinParts, printLine } from '#cli/output/table.ts';
+import { formatFields, joinParts, printLine } from '#cli/output/table.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { type ExplainOptions, removalsOf } from './explain-disruption.ts';
-import { budget } from './messages.ts';
 import { ownerLosses } from './owner-losses.ts';
+import { budgetsOf, ownerText } from './pod-facts.ts';
 
 /** What of a pod needs rights in the whole cluster. */
 const HIDDEN = 'place in the eviction order, protection, room on nodes, avoided nodes, rescheduling';
@@ -59,18 +58,16 @@ export function situationOf(
 }
 
 function ownFacts(pod: Pod, { budgets, removals }: NamespaceObjects, now: number) {
-  const owner = ownerKeyOf(pod);
-  const disruptionBudgets = budgets
-    .map((each) => decodeManifest(each, decodeBudget))
-    .filter((each) => countsPod(prepareBudget(each, 0), pod))
-    .map(({ name, disruptionsAllowed }) => budget(name, disruptionsAllowed));
   return {
     priority: pod.spec.priority ?? 0,
     priorityClassName: pod.spec.priorityClassName ?? '',
     qosClass: reportedQosClass(pod),
     node: pod.spec.nodeName ?? '',
-    owner: owner === undefined ? '' : `${owner.kind}/${owner.name}`,
-    disruptionBudgets,
+    owner: ownerText(pod),
+    disruptionBudgets: budgetsOf(
+      budgets.map((each) => decodeManifest(each, decodeBudget)),
+      pod,
+    ),
     removals: ownerLosses({ disruptions: removals, isServed: true }, pod, now),
   };
 }
@@ -89,7 +86,7 @@ function printOwn({
   notShown: hidden,
   ...facts
 }: OwnFacts): string {
-  const lines: readonly (readonly [string, string | number | undefined])[] = [
+  const fields = formatFields([
     ['Pod', `${namespace}/${name}`],
     ['State', state],
     ['Reason', because.text],
@@ -98,13 +95,9 @@ function printOwn({
     ['QoS class', facts.qosClass],
     ['Node', facts.node],
     ['Owner', facts.owner],
-    ['Disruption budgets', facts.disruptionBudgets?.join('; ')],
-    ['Events', events.map(({ code, text }) => `${code}: ${text}`).join('; ')],
+    ['Disruption budgets', facts.disruptionBudgets],
+    ['Events', events.map(({ code, text }) => `${code}: ${text}`)],
     ['Removed pods of its owner', facts.removals],
-  ];
-  const width = Math.max(...lines.map(([label]) => label.length)) + 2;
-  const shown = lines.flatMap(([label, value]) =>
-    value === undefined ? [] : [printLine(`${label}:`.padEnd(width) + (value === '' ? '<none>' : String(value)))],
-  );
-  return joinParts([shown.join(''), hidden === undefined ? '' : printLine(hidden)]);
+  ]);
+  return joinParts([fields, hidden === undefined ? '' : printLine(hidden)]);
 }

@@ -1,5 +1,5 @@
 import { ownerKeyOf, hasEnded, isPreempted, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
-import { isFresh, isSameOwner, lastingEntries, type OwnerKey } from '#shared/api/node-pressure.ts';
+import { isFresh, isSameOwner, lastingEntries } from '#shared/api/node-pressure.ts';
 import {
   PROTECTION_WITHOUT_POLICY,
   protectionByPolicy,
@@ -102,19 +102,21 @@ export function podFacts(model: ClusterModel, pod: Pod, { now, records, queue, r
     ...(queue !== undefined && { queue }),
     ...(rescheduling !== undefined && { rescheduling }),
     node: spec.nodeName ?? '',
-    owner: ownerText(ownerKeyOf(pod)),
+    owner: ownerText(pod),
     nodePressurePolicy: policyText(model, pod),
     evictionOrder: orderText(model, pod, now),
     protectedFromEviction: evictionText(model, pod),
     protectedFromPreemption: preemptionText(model, pod),
-    disruptionBudgets: budgetsOf(model, pod),
+    disruptionBudgets: budgetsOf(model.budgets, pod),
     room: roomTexts(model, pod, now),
     avoidedNodes: avoidedNodes(model, pod, now),
     removals: ownerLosses(records, pod, now),
   };
 }
 
-function ownerText(owner: OwnerKey | undefined): string {
+/** The owner of a pod as `Kind/name`; empty without one. */
+export function ownerText(pod: Pod): string {
+  const owner = ownerKeyOf(pod);
   return owner === undefined ? '' : `${owner.kind}/${owner.name}`;
 }
 
@@ -151,7 +153,8 @@ function preemptionText({ classes }: ClusterModel, pod: Pod): string {
   return protectedFromPreemption((name) => classes.get(name))(pod, ordinary)?.text ?? NOT_PROTECTED;
 }
 
-function budgetsOf({ budgets }: ClusterModel, pod: Pod): readonly string[] {
+/** Which of these PodDisruptionBudgets count a pod, and what each of them still allows. */
+export function budgetsOf(budgets: ClusterModel['budgets'], pod: Pod): readonly string[] {
   return budgets
     .filter((each) => countsPod(prepareBudget(each, 0), pod))
     .map(({ name, disruptionsAllowed }) => budget(name, disruptionsAllowed));

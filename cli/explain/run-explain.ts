@@ -21,7 +21,7 @@ import { queueView } from '#cli/simulate/queue-view.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { nameOf, namespaceOf, ofKind } from '#cli/manifests/parse-manifests.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
-import { formatTable, printLine } from '#cli/output/table.ts';
+import { formatFields, formatTable, printLine } from '#cli/output/table.ts';
 import {
   explainDisruption,
   explainGonePod,
@@ -159,21 +159,10 @@ const POD_LABELS: readonly (readonly [Exclude<keyof PodFacts, 'metadata'>, strin
   ['removals', 'Removed pods of its owner'],
 ];
 
-/** One line per field, as `kubectl describe` prints it. */
 function printPod(facts: PodFacts): string {
-  const width = Math.max(...POD_LABELS.map(([, label]) => label.length)) + 2;
-  const line = (label: string, text: string) => printLine(`${label}:`.padEnd(width) + text);
   const { namespace, name } = facts.metadata;
-  const lines = POD_LABELS.flatMap(([field, label]) => {
-    const value = facts[field];
-    return value === undefined ? [] : [line(label, fieldText(value))];
-  });
-  return [line('Pod', `${namespace}/${name}`), ...lines].join('');
-}
-
-function fieldText(value: string | number | readonly string[]): string {
-  const text = typeof value === 'object' ? value.join('; ') : String(value);
-  return text === '' ? '<none>' : text;
+  const fields = POD_LABELS.map(([field, label]) => [label, facts[field]] as const);
+  return formatFields([['Pod', `${namespace}/${name}`], ...fields]);
 }
 
 function printQuota({ metadata, scope, resources }: QuotaFacts): string {

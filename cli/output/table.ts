@@ -31,6 +31,22 @@ export function printLine(text: string): string {
   return `${printable(text)}\n`;
 }
 
+type FieldValue = string | number | readonly string[] | undefined;
+
+/** One line per field, as `kubectl describe` prints it; without those that are undefined. */
+export function formatFields(fields: readonly (readonly [label: string, value: FieldValue])[]): string {
+  const width = Math.max(...fields.map(([label]) => label.length)) + 2;
+  const lines = fields.map(([label, value]) =>
+    value === undefined ? '' : printLine(`${label}:`.padEnd(width) + fieldText(value)),
+  );
+  return lines.join('');
+}
+
+function fieldText(value: NonNullable<FieldValue>): string {
+  const text = typeof value === 'object' ? value.join('; ') : String(value);
+  return text === '' ? '<none>' : text;
+}
+
 /** Text from a manifest must not control the terminal: control characters are escaped. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (character) => {
