@@ -6,6 +6,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Admit } from './access/admit.ts';
 import type { Viewer } from './access/viewer.ts';
 import { createLiveStream } from './live-stream.ts';
+import { send } from './on-request.ts';
 import { podRoutes } from './pods/pod-routes.ts';
 import type { DashboardSources } from './sources.ts';
 import { wholeView } from './viewer-update.ts';
@@ -36,7 +37,7 @@ const HEADERS = {
 /**
  * The dashboard. It is read-only: no route writes. `/` is the page (401 if it has to ask for a token; the page itself
  * contains no data), `/api/view` returns everything as JSON, `/api/live` streams updates, with `?node=NAME` the details
- *  of one node, `/api/pods` explains and finds pods, and `/api/what-if` simulates what a node would do.
+ * of one node, `/api/pods` explains and finds pods, and `/api/what-if` simulates what a node would do.
  */
 export function dashboardApp({ sources, admit, clock, log, signal, clusterName }: DashboardOptions): Express {
   const app = express();
@@ -53,7 +54,7 @@ export function dashboardApp({ sources, admit, clock, log, signal, clusterName }
   });
   app.get('/api/view', async (request, response) => {
     const viewer = await viewerOf(admit, request, response);
-    response.set('cache-control', 'no-store').json(await wholeView(viewer, sources, clock.now()));
+    send(response, await wholeView(viewer, sources, clock.now()));
   });
   app.get('/api/live', async (request, response) => {
     const viewer = await viewerOf(admit, request, response);
@@ -62,8 +63,9 @@ export function dashboardApp({ sources, admit, clock, log, signal, clusterName }
     if (!isOpen) throw new RequestProblem(503, 'too many open pages: close one or try again');
   });
   const viewer = (request: Request, response: Response): Promise<Viewer> => viewerOf(admit, request, response);
-  app.use('/api/what-if', whatIfRoutes({ sources, viewerOf: viewer, clock, signal }));
-  app.use('/api/pods', podRoutes({ sources, viewerOf: viewer, clock, signal }));
+  const onRequest = { sources, viewerOf: viewer, clock, signal };
+  app.use('/api/what-if', whatIfRoutes(onRequest));
+  app.use('/api/pods', podRoutes(onRequest));
   app.use(express.static(PAGE, { index: false }));
   app.use(problemHandler(log));
   return app;

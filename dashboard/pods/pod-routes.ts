@@ -1,34 +1,25 @@
-import { type Request, type Response, Router } from 'express';
+import { Router } from 'express';
 import { quote } from '#shared/domain/base/texts.ts';
 import { subdomainFaults } from '#shared/domain/labels/label-selector.ts';
 import { RequestProblem } from '#shared/http/problem.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
 import type { Viewer } from '#dashboard/access/viewer.ts';
-import type { DashboardSources } from '#dashboard/sources.ts';
+import { limited, type OnRequestOptions, send } from '#dashboard/on-request.ts';
 import { nodeNameIn, podView } from '#dashboard/views/pod.ts';
 import { namespaceOf, redactNode, redactText } from '#dashboard/views/redact.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
 import type { Overview } from './overview.ts';
 import { findPods } from './find-pods.ts';
 
-export interface PodRoutesOptions {
-  readonly sources: DashboardSources;
-  /** Rejects with a RequestProblem if the caller may see nothing. */
-  readonly viewerOf: (request: Request, response: Response) => Promise<Viewer>;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
-/** For all users together: each page of a pod is read from the API server. */
+/** Each page of a pod is read from the API server. */
 const MAX_AT_ONCE = 8;
 
 /**
  * `/NAMESPACE/NAME`: what is the matter with a pod. `/?text=`: pods by a part of their name. `/overview`: the
  * namespaces and the pods that wait. A viewer gets what the API server would let them list.
  */
-export function podRoutes({ sources, viewerOf, clock, signal }: PodRoutesOptions): Router {
+export function podRoutes({ sources, viewerOf, clock, signal }: OnRequestOptions): Router {
   const router = Router();
-  const atMost = limited();
+  const atMost = limited(MAX_AT_ONCE, 'too many questions at once; try again');
   const overviewFor = async (viewer: Viewer): Promise<Overview> => visible(await sources.overview(signal), viewer);
 
   /** As the viewer may see it. */
@@ -67,19 +58,6 @@ export function podRoutes({ sources, viewerOf, clock, signal }: PodRoutesOptions
   return router;
 }
 
-function limited(): <T>(read: () => Promise<T>) => Promise<T> {
-  let running = 0;
-  return async (read) => {
-    if (running >= MAX_AT_ONCE) throw new RequestProblem(503, 'too many questions at once; try again');
-    running += 1;
-    try {
-      return await read();
-    } finally {
-      running -= 1;
-    }
-  };
-}
-
 function checkName(what: string, name: string): void {
   if (subdomainFaults(name).length > 0)
     throw new RequestProblem(400, `${what}: expected the name of a ${what}, got ${quote(name)}`);
@@ -101,8 +79,4 @@ async function visible(overview: Overview, viewer: Viewer): Promise<Overview> {
       .map((each) => ({ ...each, why: redactText(each.why, viewer.maySee) })),
     notes,
   };
-}
-
-function send(response: Response, answer: object): void {
-  response.set({ 'cache-control': 'no-store' }).json(answer);
 }

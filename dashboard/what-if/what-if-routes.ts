@@ -1,47 +1,32 @@
-import { type Request, type Response, Router } from 'express';
+import { Router } from 'express';
 import { RequestProblem } from '#shared/http/problem.ts';
 import { quote } from '#shared/domain/base/texts.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
 import { nextTurn } from '#shared/runtime/turns/turns.ts';
 import type { Viewer } from '#dashboard/access/viewer.ts';
-import type { DashboardSources } from '#dashboard/sources.ts';
+import { limited, type OnRequestOptions, send } from '#dashboard/on-request.ts';
 import { answerToPod, answerToPressure, redactPodAnswer, redactPressure } from './answer.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { podAsked, pressureAsked } from './question.ts';
 import type { SimulatedNode } from './read-node.ts';
 
-export interface WhatIfOptions {
-  readonly sources: Pick<DashboardSources, 'readNode'>;
-  /** Rejects with a RequestProblem if the caller may see nothing. */
-  readonly viewerOf: (request: Request, response: Response) => Promise<Viewer>;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
-/** For all users together: each simulation reads a node from the API server. */
+/** Each simulation reads a node from the API server. */
 const MAX_AT_ONCE = 4;
 
 /**
  * `/pressure`: which pods of a node would be evicted with less available, or with another threshold. `/pod`: which of
  * its pods would be preempted for one more pod. Both read, decide and answer, and write nothing.
  */
-export function whatIfRoutes({ sources, viewerOf, clock, signal }: WhatIfOptions): Router {
+export function whatIfRoutes({ sources, viewerOf, clock, signal }: OnRequestOptions<'readNode'>): Router {
   const router = Router();
-  let running = 0;
-
-  async function nodeFor(name: string, viewer: Viewer): Promise<SimulatedNode> {
-    if (running >= MAX_AT_ONCE) throw new RequestProblem(503, 'too many simulations at once; try again');
-    running += 1;
-    try {
+  const atMost = limited(MAX_AT_ONCE, 'too many simulations at once; try again');
+  const nodeFor = (name: string, viewer: Viewer): Promise<SimulatedNode> =>
+    atMost(async () => {
       const read = await sources.readNode(name, signal);
       if (read.kind === 'notFound') throw new RequestProblem(404, `node: ${quote(name)} not found`);
       if (read.kind === 'unavailable') throw new RequestProblem(503, `cannot simulate: ${read.message}`);
       await viewer.learn(new Set(read.node.pods.map(({ namespace }) => namespace)));
       return read.node;
-    } finally {
-      running -= 1;
-    }
-  }
+    });
 
   router.get('/pressure', async (request, response) => {
     const viewer = await viewerOf(request, response);
@@ -66,10 +51,6 @@ async function decideInTurns<T>(decide: () => () => T): Promise<T> {
   const answer = decide();
   await nextTurn();
   return answer();
-}
-
-function send(response: Response, answer: object): void {
-  response.set({ 'cache-control': 'no-store' }).json(answer);
 }
 
 /** Throws with the name of the invalid field. */
