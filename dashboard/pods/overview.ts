@@ -1,4 +1,3 @@
-import { podSituation } from '#shared/decide/pods/pod-situation.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { parseItem } from '#shared/kube/list/list-scanner.ts';
@@ -65,11 +64,10 @@ async function listed<T>(
 
 /** A pod on a node whose containers start is not waiting. */
 function pendingPod(raw: unknown): PendingPodView | undefined {
-  const name = textAt(raw, 'name');
-  const evidence = { name, raw, events: [], removals: [] };
-  if (podSituation(evidence).state !== 'Waits') return undefined;
   const alone = { node: undefined, figuresOf: () => undefined, notes: [] };
+  const evidence = { name: textAt(raw, 'name'), raw, events: [], removals: [] };
   const view = podView({ namespace: textAt(raw, 'namespace'), evidence, ...alone }, () => true);
+  if (view.state !== 'Waits') return undefined;
   const { pod, createdAt, priority, code, why, queue, requests } = view;
   return { pod, createdAt, priority, code, why, queue, requests };
 }
