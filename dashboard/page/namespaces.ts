@@ -6,25 +6,17 @@ import { isRemoval } from '#dashboard/views/view.ts';
 import type { Context, Page, PageOptions, Shown } from './context.ts';
 import { shownState } from './format.ts';
 import { badge, type Cell, type Column, empty, nodeLink, panel, podLink, type Row, stateText, table } from './parts.ts';
-import { pendingPanel } from './pending-pods.ts';
-import { isProblem, polled } from './polled.ts';
+import { overviewPage, pendingPanel, type ReadOverview } from './pending-pods.ts';
+import { isProblem } from './polled.ts';
 import { quotaTable } from './priorities.ts';
-import type { Problem } from './stream.ts';
 import { entryList } from './timeline.ts';
 
-type Pending = Overview | Problem | undefined;
-
 export function namespacesPage({ redraw }: PageOptions): Page {
-  return withOverview('Namespaces', redraw, listView);
+  return overviewPage('Namespaces', redraw, listView);
 }
 
 export function namespacePage({ name, redraw }: PageOptions): Page {
-  return withOverview(`Namespace ${name}`, redraw, (context, overview) => namespaceView(name, context, overview));
-}
-
-function withOverview(title: string, redraw: () => void, view: (context: Context, overview: Pending) => Shown): Page {
-  const overview = polled<Overview>('/api/pods/overview', redraw);
-  return { title, render: (context) => view(context, overview.value()), close: overview.stop };
+  return overviewPage(`Namespace ${name}`, redraw, (context, overview) => namespaceView(name, context, overview));
 }
 
 const COLUMNS: readonly Column[] = [
@@ -38,7 +30,7 @@ const COLUMNS: readonly Column[] = [
 const NOTHING = { waiting: 0, refused: 0, removed: 0, inLine: 0, quotas: 0 };
 type Counts = typeof NOTHING;
 
-function listView(context: Context, overview: Pending): Shown {
+function listView(context: Context, overview: ReadOverview): Shown {
   const read = overview === undefined || isProblem(overview) ? undefined : overview;
   const rows = [...countsOf(context, read)].sort(([a], [b]) => (a < b ? -1 : 1)).map(countRow);
   const body = rows.length === 0 ? empty('No namespace was read yet.') : table('Namespaces by name', COLUMNS, rows);
@@ -81,7 +73,11 @@ function mentions({ nodes, timeline, quotas }: Context, pending: Overview['pendi
 
 type Mention = readonly [namespace: string, what: keyof Counts];
 
-function namespaceView(name: string, { nodes, timeline, quotas, preemptions, now }: Context, overview: Pending): Shown {
+function namespaceView(
+  name: string,
+  { nodes, timeline, quotas, preemptions, now }: Context,
+  overview: ReadOverview,
+): Shown {
   const happened = timeline.filter(({ namespace }) => namespace === name);
   const gave = preemptions.filter(({ victim }) => victim.startsWith(`${name}/`)).length;
   const took = preemptions.filter(({ madeRoomFor }) => madeRoomFor.startsWith(`${name}/`)).length;

@@ -52,6 +52,7 @@ export function nodePage({ name, redraw }: PageOptions): Page {
   };
   return {
     title: name,
+    hasHeading: true,
     node: name,
     take(update, isFirst) {
       if (isFirst) readings.clear();

@@ -202,8 +202,7 @@ function draw(): void {
   elementOf('cluster').textContent = cluster;
   if (received === undefined) return;
   const now = received.at + performance.now() - received.by;
-  const heading =
-    page.hasHeading !== true && page.node === undefined ? html`<h1 class="unseen">${page.title}</h1>` : nothing;
+  const heading = page.hasHeading === true ? nothing : html`<h1 class="unseen">${page.title}</h1>`;
   const context: Context = { ...sections, nodes, now, params: address().params, setParams };
   const shown = page.render(context);
   render(html`${heading}${shown}`, content);

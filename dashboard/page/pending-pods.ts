@@ -2,19 +2,28 @@
 import { html, nothing } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Overview, PendingPodView } from '#dashboard/pods/overview.ts';
-import type { Shown } from './context.ts';
+import type { Context, Page, Shown } from './context.ts';
 import { empty, moment, panel, podLink, queueLink } from './parts.ts';
-import { isProblem } from './polled.ts';
+import { isProblem, polled } from './polled.ts';
 import type { Problem } from './stream.ts';
 
 const MAX_SHOWN = 200;
 
+/** The overview once it is read, or why it is not. */
+export type ReadOverview = Overview | Problem | undefined;
+
+/** A page that shows the overview; it is read again every few seconds while the page is open. */
+export function overviewPage(
+  title: string,
+  redraw: () => void,
+  view: (context: Context, overview: ReadOverview) => Shown,
+): Page {
+  const overview = polled<Overview>('/api/pods/overview', redraw);
+  return { title, render: (context) => view(context, overview.value()), close: overview.stop };
+}
+
 /** Those that are wanted, the oldest first. */
-export function pendingPanel(
-  overview: Overview | Problem | undefined,
-  isWanted: (pod: PendingPodView) => boolean,
-  now: number,
-): Shown {
+export function pendingPanel(overview: ReadOverview, isWanted: (pod: PendingPodView) => boolean, now: number): Shown {
   const title = 'Waiting pods';
   if (overview === undefined) return panel(title, empty('Reading the pods…'));
   if (isProblem(overview)) return panel(title, html`<p class="problem">${overview.message}</p>`);

@@ -5,10 +5,8 @@ import type { QueueResourceView, QueueView } from '#dashboard/views/view.ts';
 import type { Context, Page, PageOptions, Shown } from './context.ts';
 import { duration } from './format.ts';
 import { inOneUnit } from '#dashboard/views/one-unit.ts';
-import type { Overview, PendingPodView } from '#dashboard/pods/overview.ts';
-import { pendingPanel } from './pending-pods.ts';
-import { polled } from './polled.ts';
-import type { Problem } from './stream.ts';
+import type { PendingPodView } from '#dashboard/pods/overview.ts';
+import { overviewPage, pendingPanel, type ReadOverview } from './pending-pods.ts';
 import {
   badge,
   type Column,
@@ -39,11 +37,10 @@ const AMOUNTS: readonly (readonly [AmountName, string])[] = [
 const LINES = ['guaranteed', 'deserved', 'max'] as const;
 
 export function queuesPage({ redraw }: PageOptions): Page {
-  const overview = polled<Overview>('/api/pods/overview', redraw);
-  return { title: 'Queues', render: (context) => queuesView(context, overview.value()), close: overview.stop };
+  return overviewPage('Queues', redraw, queuesView);
 }
 
-function queuesView({ queues, params, setParams, now }: Context, overview: Overview | Problem | undefined): Shown {
+function queuesView({ queues, params, setParams, now }: Context, overview: ReadOverview): Shown {
   const wanted = (params.get('text') ?? '').trim().toLowerCase();
   const shown = queues.filter(({ name }) => name.toLowerCase().includes(wanted));
   const body =
