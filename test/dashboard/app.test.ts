@@ -1,17 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Admit, admitAll } from '#dashboard/access/admit.ts';
-import { limitedViewer, SEES_ALL } from '#dashboard/access/viewer.ts';
-import { dashboardApp } from '#dashboard/app.ts';
+import { SEES_ALL } from '#dashboard/access/viewer.ts';
 import type { Update } from '#dashboard/viewer-update.ts';
 import type { View } from '#dashboard/views/view.ts';
-import type { Server } from '#shared/http/serve.ts';
-import { serve } from '#shared/http/serve.ts';
-import { systemClock } from '#shared/runtime/clock.ts';
-import { createLog } from '#shared/runtime/log.ts';
 import { generateCluster } from './generated-cluster.ts';
+import { servedDashboard, tenant } from './served-dashboard.ts';
 
-const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 /** What the page is without data. */
 const INDEX = new URL('../../dashboard/public/index.html', import.meta.url);
 const ASSETS = ['page.js', 'page.css', 'mark.svg'];
@@ -35,27 +30,11 @@ function directivesOf({ headers }: Response): Record<string, string> {
 /** Open pages at once; one more is 503. */
 const MAX_PAGES = 100;
 const noCredentials: Admit = () => Promise.resolve({ kind: 'refused', status: 401, message: 'send a token' });
-/** A tenant of team-1. */
-const tenant: Admit = () =>
-  Promise.resolve({ kind: 'admitted', viewer: limitedViewer((name) => Promise.resolve(name === 'team-1')) });
-
 describe('dashboardApp', () => {
   const cluster = generateCluster(20, Date.now());
-  let ending = new AbortController();
-  let server: Server | undefined;
+  const { start, end, stop } = servedDashboard(cluster.sources);
 
-  async function start(admit: Admit = admitAll): Promise<string> {
-    ending = new AbortController();
-    const { sources } = cluster;
-    const handler = dashboardApp({ sources, admit, clock: systemClock, log, signal: ending.signal });
-    server = await serve({ handler, host: '127.0.0.1', port: 0 });
-    return server.url;
-  }
-
-  afterEach(async () => {
-    ending.abort();
-    await server?.close();
-  });
+  afterEach(stop);
 
   test('the page and what it loads come with a policy that lets nothing else run', async () => {
     const url = await start();
@@ -174,7 +153,7 @@ describe('dashboardApp', () => {
   test('ending lets go of open pages', async () => {
     const messages = readMessages(await fetch(`${await start()}/api/live`));
     await messages.next();
-    ending.abort();
+    end();
     expect((await messages.next()).done).toBe(true);
   });
 });

@@ -1,45 +1,19 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Admit, admitAll } from '#dashboard/access/admit.ts';
-import { limitedViewer } from '#dashboard/access/viewer.ts';
-import { dashboardApp } from '#dashboard/app.ts';
+import { admitAll } from '#dashboard/access/admit.ts';
 import type { FoundPodView } from '#dashboard/pods/find-pods.ts';
 import type { Overview } from '#dashboard/pods/overview.ts';
-import type { DashboardSources } from '#dashboard/sources.ts';
 import type { PodView } from '#dashboard/views/pod.ts';
-import { type Server, serve } from '#shared/http/serve.ts';
-import { systemClock } from '#shared/runtime/clock.ts';
-import { createLog } from '#shared/runtime/log.ts';
 import { generateCluster } from '#test/dashboard/generated-cluster.ts';
-
-const log = createLog({ component: 'test', level: 'silent', format: 'json' });
-const tenant: Admit = () =>
-  Promise.resolve({ kind: 'admitted', viewer: limitedViewer((name) => Promise.resolve(name === 'team-1')) });
+import { answerAt, refusalAt, servedDashboard, tenant } from '#test/dashboard/served-dashboard.ts';
 
 describe('/api/pods', () => {
-  const { sources } = generateCluster(10, Date.now());
-  let ending = new AbortController();
-  let server: Server | undefined;
+  const dashboard = servedDashboard(generateCluster(10, Date.now()).sources);
+  const start = async (...how: Parameters<typeof dashboard.start>) => `${await dashboard.start(...how)}/api/pods`;
 
-  async function start(admit: Admit = admitAll, read: Partial<DashboardSources> = {}): Promise<string> {
-    ending = new AbortController();
-    const parts = { admit, clock: systemClock, log, signal: ending.signal, sources: { ...sources, ...read } };
-    server = await serve({ handler: dashboardApp(parts), host: '127.0.0.1', port: 0 });
-    return `${server.url}/api/pods`;
-  }
-
-  async function answer<T>(address: string): Promise<T> {
-    const response = await fetch(address);
-    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
-    return (await response.json()) as T;
-  }
-
-  afterEach(async () => {
-    ending.abort();
-    await server?.close();
-  });
+  afterEach(dashboard.stop);
 
   test('a pod that waits says for what, in which queue, and since when', async () => {
-    expect(await answer<PodView>(`${await start()}/team-1/train-7`)).toMatchObject({
+    expect(await answerAt<PodView>(`${await start()}/team-1/train-7`)).toMatchObject({
       pod: 'team-1/train-7',
       state: 'Waits',
       code: 'AtMaximum',
@@ -52,7 +26,7 @@ describe('/api/pods', () => {
   });
 
   test('a pod that runs says what it uses, its place, and who would be evicted before it', async () => {
-    const pod = await answer<PodView>(`${await start()}/team-2/worker-9-2`);
+    const pod = await answerAt<PodView>(`${await start()}/team-2/worker-9-2`);
     expect(pod).toMatchObject({ state: 'Runs', node: 'node-009', usage: '1.2 cpu, 512Mi memory' });
     expect(pod.place).toMatchObject({ rank: 3, priority: 200 });
     expect(pod.before.map((each) => each.pod)).toEqual(['team-0/worker-9-0', 'team-1/worker-9-1']);
@@ -64,12 +38,12 @@ describe('/api/pods', () => {
     ['batch-1', 'Removed', /preempted/],
     ['no-such', 'Unknown', /no record or Event/],
   ])('%s is %s', async (name, state, why) => {
-    const pod = await answer<PodView>(`${await start()}/team-1/${name}`);
+    const pod = await answerAt<PodView>(`${await start()}/team-1/${name}`);
     expect([pod.state, pod.why]).toEqual([state, expect.stringMatching(why)]);
   });
 
   test('a removed pod has its record: for whom, and what became of both', async () => {
-    const { removals } = await answer<PodView>(`${await start()}/team-1/batch-1`);
+    const { removals } = await answerAt<PodView>(`${await start()}/team-1/batch-1`);
     expect(removals).toMatchObject([
       { kind: 'preemption', madeRoomFor: 'team-1/web-9', placedOn: 'node-004', replacement: 'team-1/batch-1-again' },
     ]);
@@ -77,14 +51,14 @@ describe('/api/pods', () => {
 
   test('a tenant gets pods of own namespaces alone, and no name of others', async () => {
     const url = await start(tenant);
-    const own = await answer<PodView>(`${url}/team-1/worker-9-1`);
+    const own = await answerAt<PodView>(`${url}/team-1/worker-9-1`);
     expect([own.place?.pod, own.before.map(({ pod, why }) => [pod, why])]).toEqual(['team-1/worker-9-1', [['', '']]]);
     const text = JSON.stringify([
       own,
-      await answer(`${url}/team-1/train-7`),
-      await answer(`${url}/overview`),
-      await answer(`${url}?text=team`),
-      await answer(`${url}?text=worker`),
+      await answerAt(`${url}/team-1/train-7`),
+      await answerAt(`${url}/overview`),
+      await answerAt(`${url}?text=team`),
+      await answerAt(`${url}?text=worker`),
     ]);
     expect(text).not.toMatch(/team-[02]\//);
     expect(text).toContain('team-1/worker-9-1');
@@ -93,14 +67,14 @@ describe('/api/pods', () => {
       403,
       expect.objectContaining({ message: expect.stringContaining('bind the ClusterRole view') as unknown }),
     ]);
-    expect((await answer<Overview>(`${url}/overview`)).namespaces).toEqual(['team-1']);
+    expect((await answerAt<Overview>(`${url}/overview`)).namespaces).toEqual(['team-1']);
   });
 
   test('nothing of a namespace that the viewer may not see is read for a search', async () => {
     const read: string[] = [];
     const podNames = (text: string) => Promise.resolve((read.push(text), []));
     const url = await start(tenant, { podNames });
-    for (const text of ['team-2/we', 'team-1/we', 'we']) await answer(`${url}?text=${text}`);
+    for (const text of ['team-2/we', 'team-1/we', 'we']) await answerAt(`${url}?text=${text}`);
     expect(read).toEqual(['team-1/we', 'we']);
   });
 
@@ -112,7 +86,7 @@ describe('/api/pods', () => {
     ['', []],
     ['x'.repeat(400), []],
   ])('a search for %s finds %o', async (text, pods) => {
-    const { found } = await answer<{ found: readonly FoundPodView[] }>(`${await start()}?text=${text}`);
+    const { found } = await answerAt<{ found: readonly FoundPodView[] }>(`${await start()}?text=${text}`);
     expect(found.map(({ pod, where }) => `${pod} ${where}`)).toEqual(pods);
   });
 
@@ -121,11 +95,7 @@ describe('/api/pods', () => {
     ['/team-1/a,metadata.name%3Db', 400, /^pod: expected/],
     ['/-/a', 400, /^namespace: expected/],
   ])('%s is %i', async (path, status, message) => {
-    const response = await fetch((await start()) + path);
-    expect([response.status, ((await response.json()) as { message: string }).message]).toEqual([
-      status,
-      expect.stringMatching(message),
-    ]);
+    expect(await refusalAt((await start()) + path)).toEqual([status, expect.stringMatching(message)]);
   });
 
   test('an API server that does not answer is said, and more than eight pages at once are told to wait', async () => {

@@ -1,56 +1,23 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Admit, admitAll } from '#dashboard/access/admit.ts';
-import { limitedViewer } from '#dashboard/access/viewer.ts';
-import { dashboardApp } from '#dashboard/app.ts';
-import type { DashboardSources } from '#dashboard/sources.ts';
 import type { PodAnswerView, PressureAnswerView } from '#dashboard/what-if/answer.ts';
-import { type Server, serve } from '#shared/http/serve.ts';
-import { systemClock } from '#shared/runtime/clock.ts';
-import { createLog } from '#shared/runtime/log.ts';
 import { generateCluster } from '#test/dashboard/generated-cluster.ts';
+import { answerAt, refusalAt, servedDashboard, tenant } from '#test/dashboard/served-dashboard.ts';
 
-const log = createLog({ component: 'test', level: 'silent', format: 'json' });
-const tenant: Admit = () =>
-  Promise.resolve({ kind: 'admitted', viewer: limitedViewer((name) => Promise.resolve(name === 'team-1')) });
 const nobody: Admit = () => Promise.resolve({ kind: 'refused', status: 401, message: 'send a token' });
 /** Questions at once, of all users together. */
 const MAX_AT_ONCE = 4;
 
 describe('/api/what-if', () => {
   const { sources } = generateCluster(10, Date.now());
-  let ending = new AbortController();
-  let server: Server | undefined;
+  const dashboard = servedDashboard(sources);
+  const start = async (...how: Parameters<typeof dashboard.start>) => `${await dashboard.start(...how)}/api/what-if`;
 
-  async function start(admit: Admit = admitAll, read: Partial<DashboardSources> = {}): Promise<string> {
-    ending = new AbortController();
-    const parts = { admit, clock: systemClock, log, signal: ending.signal };
-    server = await serve({
-      handler: dashboardApp({ ...parts, sources: { ...sources, ...read } }),
-      host: '127.0.0.1',
-      port: 0,
-    });
-    return `${server.url}/api/what-if`;
-  }
-
-  async function refusal(address: string): Promise<readonly [number, string]> {
-    const response = await fetch(address);
-    return [response.status, ((await response.json()) as { readonly message: string }).message];
-  }
-
-  async function answer<T>(address: string): Promise<T> {
-    const response = await fetch(address);
-    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
-    return (await response.json()) as T;
-  }
-
-  afterEach(async () => {
-    ending.abort();
-    await server?.close();
-  });
+  afterEach(dashboard.stop);
 
   test('a higher threshold changes who goes, and the policy of the node stays as it is', async () => {
     const url = await start();
-    const ask = (more: string) => answer<PressureAnswerView>(`${url}/pressure?node=node-000&available=900Mi${more}`);
+    const ask = (more: string) => answerAt<PressureAnswerView>(`${url}/pressure?node=node-000&available=900Mi${more}`);
     expect(await ask('')).toMatchObject({ stage: 'none', victims: [] });
     expect(await ask('&threshold=1Gi')).toMatchObject({ stage: 'severe', victims: ['team-0/worker-0-0'] });
     const soft = await ask('&kind=soft&threshold=1Gi');
@@ -64,8 +31,8 @@ describe('/api/what-if', () => {
 
   test('without an amount it takes what the agent reported last', async () => {
     const url = await start();
-    expect(await answer(`${url}/pressure?node=node-009`)).toMatchObject({ stage: 'severe' });
-    expect(await refusal(`${url}/pressure?node=node-009&signal=allocatableMemory.available`)).toEqual([
+    expect(await answerAt(`${url}/pressure?node=node-009`)).toMatchObject({ stage: 'severe' });
+    expect(await refusalAt(`${url}/pressure?node=node-009&signal=allocatableMemory.available`)).toEqual([
       400,
       expect.stringMatching(/^available: the agent of node "node-009" has not reported allocatableMemory/),
     ]);
@@ -73,20 +40,23 @@ describe('/api/what-if', () => {
 
   test('one more pod makes lower ones go, or none where its class preempts none', async () => {
     const url = await start();
-    const ask = (more: string) => answer<PodAnswerView>(`${url}/pod?node=node-000&cpu=600m${more}`);
+    const ask = (more: string) => answerAt<PodAnswerView>(`${url}/pod?node=node-000&cpu=600m${more}`);
     const critical = await ask('&priorityClass=critical');
     expect([critical.outcome, critical.victims.map(({ pod }) => pod)]).toEqual([
       'preempts',
       ['team-1/worker-0-1', 'team-0/worker-0-0'],
     ]);
     expect(await ask('&priorityClass=long-jobs')).toMatchObject({ outcome: 'notPlaceable', victims: [] });
-    expect(await answer(`${url}/pod?node=node-000&cpu=100m`)).toMatchObject({ outcome: 'fits', className: 'standard' });
+    expect(await answerAt(`${url}/pod?node=node-000&cpu=100m`)).toMatchObject({
+      outcome: 'fits',
+      className: 'standard',
+    });
   });
 
   test('a tenant gets no name, figure or reason of pods of others, and as many entries as there are', async () => {
     const url = await start(tenant);
-    const pressure = await answer<PressureAnswerView>(`${url}/pressure?node=node-000&available=100Mi`);
-    const pod = await answer<PodAnswerView>(`${url}/pod?node=node-000&cpu=600m&priorityClass=critical`);
+    const pressure = await answerAt<PressureAnswerView>(`${url}/pressure?node=node-000&available=100Mi`);
+    const pod = await answerAt<PodAnswerView>(`${url}/pod?node=node-000&cpu=600m&priorityClass=critical`);
     expect(JSON.stringify([pressure, pod])).not.toMatch(/team-0|team-2|kube-system/);
     expect([pressure.order.length, pressure.kept.length, pod.victims.length]).toEqual([10, 1, 2]);
     expect(pressure.order.map((each) => each.pod).filter(Boolean)).toEqual([
@@ -103,18 +73,18 @@ describe('/api/what-if', () => {
 
   test('what cannot be used is refused with its field, without reading the cluster', async () => {
     const url = await start(admitAll, { readNode: () => Promise.reject(new Error('read')) });
-    expect(await refusal(`${url}/pressure?node=n&threshold=high`)).toEqual([
+    expect(await refusalAt(`${url}/pressure?node=n&threshold=high`)).toEqual([
       400,
       expect.stringMatching(/^threshold: /),
     ]);
-    expect(await refusal(`${url}/pressure?node=a&node=b`)).toEqual([400, 'node: expected one value']);
-    expect(await refusal(`${url}/pod?node=n&cpu=fast`)).toEqual([400, expect.stringMatching(/^cpu: .*got "fast"/)]);
+    expect(await refusalAt(`${url}/pressure?node=a&node=b`)).toEqual([400, 'node: expected one value']);
+    expect(await refusalAt(`${url}/pod?node=n&cpu=fast`)).toEqual([400, expect.stringMatching(/^cpu: .*got "fast"/)]);
   });
 
   test('without credentials nothing is decided, and no other method is answered', async () => {
     const url = await start(nobody, { readNode: () => Promise.reject(new Error('read')) });
-    expect(await refusal(`${url}/pressure?node=node-000`)).toEqual([401, 'send a token']);
-    expect(await refusal(`${url}/pod?node=node-000`)).toEqual([401, 'send a token']);
+    expect(await refusalAt(`${url}/pressure?node=node-000`)).toEqual([401, 'send a token']);
+    expect(await refusalAt(`${url}/pod?node=node-000`)).toEqual([401, 'send a token']);
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       expect((await fetch(`${url}/pod?node=node-000`, { method })).status).toBe(404);
   });
@@ -124,8 +94,8 @@ describe('/api/what-if', () => {
     const url = await start(admitAll, {
       readNode: (name) => Promise.resolve(name === 'gone' ? { kind: 'notFound' } : { kind: 'unavailable', message }),
     });
-    expect(await refusal(`${url}/pod?node=gone`)).toEqual([404, 'node: "gone" not found']);
-    expect(await refusal(`${url}/pod?node=n`)).toEqual([503, `cannot simulate: ${message}`]);
+    expect(await refusalAt(`${url}/pod?node=gone`)).toEqual([404, 'node: "gone" not found']);
+    expect(await refusalAt(`${url}/pod?node=n`)).toEqual([503, `cannot simulate: ${message}`]);
   });
 
   test('a few questions are read for at once, a further one is 503, and later ones are answered again', async () => {
