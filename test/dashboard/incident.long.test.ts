@@ -1,31 +1,23 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#shared/domain/base/durations.ts';
-import { createLiveObjects, type LiveObjects } from '#dashboard/live-objects.ts';
 import { type Clock, systemClock } from '#shared/runtime/clock.ts';
-import { createLog } from '#shared/runtime/log.ts';
-import { startTestSandbox } from '#test/build/test-sandbox.ts';
 import { untilAnswer } from '#test/build/waiting.ts';
-import { seededJitter } from '#test/fakes/jitter.ts';
-import { BROWSER_TIMEOUT_MS, hasBrowser, openPages, type Pages, type Visit } from './pages.ts';
+import { type LivePages, startLivePages } from './live-pages.ts';
+import { BROWSER_TIMEOUT_MS, hasBrowser, type Visit } from './pages.ts';
 
 /** 03:12 in Berlin. */
 const SPIKE = Date.parse('2026-11-21T02:12:00Z');
 const EVICTED = SPIKE + 2 * SECOND_MS;
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const WHY = 'memory.available is 222892Ki, below the hard threshold of 224Mi';
-const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 
 /** A clock that stands at the time of the incident and is set on by the test; what waits, waits in real time. */
 let now = SPIKE - 10 * MINUTE_MS;
 const clock: Clock = { ...systemClock, now: () => now };
 
 describe.runIf(hasBrowser)('an incident at night, on the page', { timeout: 4 * BROWSER_TIMEOUT_MS }, () => {
-  const ending = new AbortController();
-  let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
-  let objects: LiveObjects;
-  let running: Promise<void>;
-  let pages: Pages;
+  let live: LivePages;
   let visit: Visit;
   let page: Page;
 
@@ -37,9 +29,9 @@ describe.runIf(hasBrowser)('an incident at night, on the page', { timeout: 4 * B
     const status = { observedAt, mode: 'Enforce', policy: 'default', signals: [signal], evictions };
     const contentType = 'application/merge-patch+json';
     const sent = { method: 'PATCH', path: `${PRESSURES}/node-1/status`, contentType, body: { status } } as const;
-    expect(await sandbox.client.request(sent)).toMatchObject({ kind: 'ok' });
+    expect(await live.client.request(sent)).toMatchObject({ kind: 'ok' });
     await untilAnswer(
-      () => objects.sources.history('node-1').times.at(-1),
+      () => live.sources.history('node-1').times.at(-1),
       (last) => last === at,
     );
   }
@@ -56,8 +48,8 @@ describe.runIf(hasBrowser)('an incident at night, on the page', { timeout: 4 * B
       spec: { ...spec, removedAt: new Date(EVICTED).toISOString(), requestedBy: 'plimsoll.dev/agent' },
     };
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } };
-    await sandbox.client.request({ method: 'POST', path: '/api/v1/namespaces', body: namespace });
-    expect(await sandbox.client.request({ method: 'POST', path, body })).toMatchObject({ kind: 'ok' });
+    await live.client.request({ method: 'POST', path: '/api/v1/namespaces', body: namespace });
+    expect(await live.client.request({ method: 'POST', path, body })).toMatchObject({ kind: 'ok' });
   }
 
   const eviction = {
@@ -86,21 +78,14 @@ describe.runIf(hasBrowser)('an incident at night, on the page', { timeout: 4 * B
   }
 
   beforeAll(async () => {
-    [sandbox, pages] = await Promise.all([startTestSandbox(), openPages()]);
-    objects = createLiveObjects({ client: sandbox.client, clock, log, random: seededJitter() });
-    running = objects.run(ending.signal);
+    live = await startLivePages(clock);
     const body = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name: 'node-1' } };
-    await sandbox.client.request({ method: 'POST', path: PRESSURES, body });
+    await live.client.request({ method: 'POST', path: PRESSURES, body });
     for (let before = 30; before > 0; before -= 1) await report(SPIKE - before * 10 * SECOND_MS, '700Mi');
-    visit = await pages.visit(`${await pages.serve(objects.sources, { clock })}/#/nodes/node-1`);
+    visit = await live.pages.visit(`${await live.pages.serve(live.sources, { clock })}/#/nodes/node-1`);
     page = visit.page;
   }, BROWSER_TIMEOUT_MS);
-  afterAll(async () => {
-    await pages.close();
-    ending.abort();
-    await running;
-    await sandbox.stop();
-  });
+  afterAll(() => live.stop());
 
   test('two minutes and five days later the page says what happened, when, to which pod and why', async () => {
     await report(SPIKE, '50Mi');

@@ -1,15 +1,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createLiveObjects, type LiveObjects } from '#dashboard/live-objects.ts';
 import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
-import { createLog } from '#shared/runtime/log.ts';
-import { startTestSandbox } from '#test/build/test-sandbox.ts';
 import { untilAnswer } from '#test/build/waiting.ts';
-import { seededJitter } from '#test/fakes/jitter.ts';
-import { BROWSER_TIMEOUT_MS, hasBrowser, openPages, type Pages, violations, type Visit } from './pages.ts';
+import { type LivePages, startLivePages } from './live-pages.ts';
+import { BROWSER_TIMEOUT_MS, hasBrowser, violations, type Visit } from './pages.ts';
 
-const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 const now = Date.now();
 const time = (agoMs: number): string => new Date(now - agoMs).toISOString();
 const WAITS = 'waits for 2 cpu: queue research is at its maximum 10';
@@ -32,16 +28,12 @@ const CASES = [
 ] as const;
 
 describe.runIf(hasBrowser)('what happened to a pod, on its page', { timeout: 2 * BROWSER_TIMEOUT_MS }, () => {
-  const ending = new AbortController();
-  let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
-  let objects: LiveObjects;
-  let running: Promise<void>;
-  let pages: Pages;
+  let live: LivePages;
   let visit: Visit;
   let address = '';
 
   async function create(path: string, body: object): Promise<void> {
-    expect(await sandbox.client.request({ method: 'POST', path, body })).toMatchObject({ kind: 'ok' });
+    expect(await live.client.request({ method: 'POST', path, body })).toMatchObject({ kind: 'ok' });
   }
 
   async function createAll(): Promise<void> {
@@ -65,7 +57,7 @@ describe.runIf(hasBrowser)('what happened to a pod, on its page', { timeout: 2 *
     const path = '/api/v1/namespaces/shop/pods/train/status';
     const contentType = 'application/merge-patch+json';
     const body = { status: { phase: 'Pending', conditions: [condition] } };
-    expect(await sandbox.client.request({ method: 'PATCH', path, contentType, body })).toMatchObject({ kind: 'ok' });
+    expect(await live.client.request({ method: 'PATCH', path, contentType, body })).toMatchObject({ kind: 'ok' });
   }
 
   async function expectPod(page: Page, { pod, state, parts }: (typeof CASES)[number]): Promise<void> {
@@ -76,29 +68,22 @@ describe.runIf(hasBrowser)('what happened to a pod, on its page', { timeout: 2 *
   }
 
   beforeAll(async () => {
-    [sandbox, pages] = await Promise.all([startTestSandbox(), openPages()]);
-    objects = createLiveObjects({ client: sandbox.client, clock, log, random: seededJitter() });
+    live = await startLivePages(clock);
     await createAll();
-    running = objects.run(ending.signal);
     await untilAnswer(
-      () => objects.sources.timeline(clock.now()).length,
+      () => live.sources.timeline(clock.now()).length,
       (length) => length === 4,
     );
-    address = await pages.serve(objects.sources);
+    address = await live.pages.serve(live.sources);
   }, BROWSER_TIMEOUT_MS);
   afterEach(async () => {
     expect(visit.faults).toEqual([]);
     await visit.end();
   });
-  afterAll(async () => {
-    await pages.close();
-    ending.abort();
-    await running;
-    await sandbox.stop();
-  });
+  afterAll(() => live.stop());
 
   test('an eviction, a reclaim, a move, a refusal and a wait are each two clicks from the first page', async () => {
-    visit = await pages.visit(`${address}/#/nodes`);
+    visit = await live.pages.visit(`${address}/#/nodes`);
     const { page } = visit;
     for (const one of CASES) {
       await page.getByRole('link', { name: 'Nodes', exact: true }).click();
@@ -109,7 +94,7 @@ describe.runIf(hasBrowser)('what happened to a pod, on its page', { timeout: 2 *
   });
 
   test('by keyboard on a narrow dark screen: the search finds a pod by a part of its name', async () => {
-    visit = await pages.visit(`${address}/#/nodes`, { colorScheme: 'dark', width: 400 });
+    visit = await live.pages.visit(`${address}/#/nodes`, { colorScheme: 'dark', width: 400 });
     const { page } = visit;
     const search = page.getByRole('searchbox', { name: 'Search' });
     for (const [text, one] of [
@@ -133,7 +118,7 @@ describe.runIf(hasBrowser)('what happened to a pod, on its page', { timeout: 2 *
 
   test('an address that leads nowhere says so', async () => {
     for (const hash of ['#/pod/shop/hog', '#/nodes/a/b', '#/constructor']) {
-      visit = await pages.visit(`${address}/${hash}`);
+      visit = await live.pages.visit(`${address}/${hash}`);
       await visit.page.getByRole('heading', { name: 'Page not found', level: 1 }).waitFor();
       if (hash !== '#/constructor') await visit.end();
     }
