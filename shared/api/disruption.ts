@@ -9,7 +9,7 @@ import {
 } from '#shared/domain/disruption/disruption.ts';
 import { MAX_OTHERS } from '#shared/domain/disruption/storms.ts';
 import { encodeObject, unlessEmpty } from './fields.ts';
-import { type CrdWords, described } from './schema/crd-words.ts';
+import { described } from './schema/crd-words.ts';
 import { encodeBySchema } from './schema/decode-kind.ts';
 import { readReport } from './schema/decode-report.ts';
 import {
@@ -30,10 +30,6 @@ const NAME = name(253);
 const WORD = clipped(253);
 const UID = name(128);
 const RULE = name(260);
-
-function listOf(description: string, maxItems: number): readonly [string, CrdWords] {
-  return [description, { maxItems, 'x-kubernetes-list-type': 'atomic' }];
-}
 
 const BECAUSE = described(becauseFields('reason', 253), 'Reason for the removal.', IN_DEFINITION);
 
@@ -64,7 +60,8 @@ export const DISRUPTION_SPEC = described(
       z.object({
         limits: described(
           z.array(RULE.required()),
-          ...listOf('DisruptionLimits as limit/NAME, or the owner with a default limit as owner/UID.', MAX_DEBITED),
+          'DisruptionLimits as limit/NAME, or the owner with a default limit as owner/UID.',
+          { maxItems: MAX_DEBITED, 'x-kubernetes-list-type': 'atomic' },
         ),
         overran: RULE.optional('Limit that the severe stage of the agent went beyond.'),
       }),
@@ -82,16 +79,14 @@ export const DISRUPTION_SPEC = described(
       }),
       'Pod that this one was removed for. It is set when the pod is removed, and never a pod that only uses the room later.',
     ).optional(),
-    ranked: described(
-      entries(
-        z.object({
-          pod: NAME.optional('Name of the pod. Only set if it is in the same namespace.'),
-          priority: INT32.optional('Its priority.'),
-          code: WORD.or('', 'Code of the reason for its place.', IN_DEFINITION),
-        }),
-        MAX_RANKED,
-      ),
-      ...listOf('Pods that would have been evicted next.', MAX_RANKED),
+    ranked: entries(
+      z.object({
+        pod: NAME.optional('Name of the pod. Only set if it is in the same namespace.'),
+        priority: INT32.optional('Its priority.'),
+        code: WORD.or('', 'Code of the reason for its place.', IN_DEFINITION),
+      }),
+      MAX_RANKED,
+      'Pods that would have been evicted next.',
     ).optional(),
   }),
   'What was removed and why. It never changes.',
@@ -126,15 +121,13 @@ export const DISRUPTION_STATUS = described(
       'Removed pods that this record stands for. More than 1 if many pods of one owner were removed within seconds.',
       { minimum: 1 },
     ),
-    others: described(
-      entries(
-        z.object({
-          pod: NAME.or('', 'Name of the pod.', IN_DEFINITION),
-          podUID: UID.or('', 'UID of the pod.', IN_DEFINITION),
-        }),
-        MAX_OTHERS,
-      ),
-      ...listOf('The pods that this record stands for besides its own.', MAX_OTHERS),
+    others: entries(
+      z.object({
+        pod: NAME.or('', 'Name of the pod.', IN_DEFINITION),
+        podUID: UID.or('', 'UID of the pod.', IN_DEFINITION),
+      }),
+      MAX_OTHERS,
+      'The pods that this record stands for besides its own.',
     ).optional(),
     goneAt: INSTANT.optional('When the pod was gone.'),
     replacement: described(

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
 import { encodeBySchema } from './schema/decode-kind.ts';
-import { described } from './schema/crd-words.ts';
 import { readReport } from './schema/decode-report.ts';
 import { clipped, entries, INSTANT, name } from './schema/report-fields.ts';
 
@@ -32,9 +31,7 @@ const EVICTED_POD = z.codec(
 
 /** The pods that a status lists as evicted. */
 export function evictedPods(description: string) {
-  return described(entries(EVICTED_POD, MAX_EVICTED), description, {
-    ...{ maxItems: MAX_EVICTED, 'x-kubernetes-list-type': 'atomic' },
-  });
+  return entries(EVICTED_POD, MAX_EVICTED, description);
 }
 
 const EVICTING = z.object({ status: z.object({ evicted: evictedPods('').optional() }).optional() });

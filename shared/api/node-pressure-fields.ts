@@ -27,7 +27,6 @@ import {
 /* The fields of a NodePressure. Who reads them: node-pressure.ts. */
 
 const MODES = oneOf(['DryRun', 'Enforce']);
-const ATOMIC = { 'x-kubernetes-list-type': 'atomic' } as const satisfies CrdWords;
 /** An amount, a signal or another short word. */
 const WORD = clipped(64);
 const UID = clipped(128);
@@ -44,8 +43,8 @@ function because() {
   });
 }
 
-function listMap(key: string, maxItems: number): CrdWords {
-  return { maxItems, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] };
+function listMap(key: string): CrdWords {
+  return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] };
 }
 
 const OWNER = { namespace: name(63), kind: name(253), name: name(253), uid: name(128) };
@@ -74,10 +73,9 @@ export const AVOID_ENTRY = z.object({
   ),
 });
 
-const ROUNDS = described(entries(INSTANT.required(), MAX_ROUNDS), 'Times of the rounds, the latest last.', {
-  ...ATOMIC,
+const ROUNDS = entries(INSTANT.required(), MAX_ROUNDS, 'Times of the rounds, the latest last.', {
   ...IN_DEFINITION,
-  ...{ minItems: 1, maxItems: MAX_ROUNDS },
+  minItems: 1,
 });
 
 /** One that would last longer than any window is not read. */
@@ -115,15 +113,15 @@ export const PREEMPTION_LOOP = z.codec(
 
 export const NODE_PRESSURE_SPEC = described(
   z.object({
-    avoid: described(
-      entries(AVOID_ENTRY, MAX_ENTRIES),
+    avoid: entries(
+      AVOID_ENTRY,
+      MAX_ENTRIES,
       'Avoid list: owners whose pods should not be placed on this node until a time.',
-      { ...ATOMIC, maxItems: MAX_ENTRIES },
     ).optional(),
-    preemptionLoops: described(
-      entries(PREEMPTION_LOOP, MAX_RECORDS),
+    preemptionLoops: entries(
+      PREEMPTION_LOOP,
+      MAX_RECORDS,
       'Owners whose pods displaced each other at least twice, the last time on this node. A scheduler process that starts takes the rounds from here.',
-      { ...ATOMIC, maxItems: MAX_RECORDS },
     ).optional(),
   }),
   'Desired state of this node. Only the scheduler process writes it.',
@@ -259,30 +257,29 @@ export const NODE_PRESSURE_STATUS = described(
     mode: MODES.or('DryRun'),
     policy: clipped(253).optional('Name of the NodePressurePolicy that applies.'),
     agent: z.object({ version: UID.or(''), pod: clipped(320).or('') }).optional(),
-    conditions: described(entries(CONDITION, 16), 'Current conditions, one entry per type.', listMap('type', 16)),
-    signals: described(
-      entries(SIGNAL_ENTRY, 32),
+    conditions: entries(CONDITION, 16, 'Current conditions, one entry per type.', listMap('type')),
+    signals: entries(
+      SIGNAL_ENTRY,
+      32,
       'Latest observation of each signal, with the threshold nearest to it.',
-      listMap('name', 32),
+      listMap('name'),
     ),
     /** Pods that would be evicted, in that order. */
-    next: described(entries(NEXT_ENTRY, 10), 'First pods in eviction order.', { ...ATOMIC, maxItems: 10 }),
+    next: entries(NEXT_ENTRY, 10, 'First pods in eviction order.'),
     /** `undefined` if the status has no such list. */
-    pods: described(
-      entries(POD_ENTRY, 20),
+    pods: entries(
+      POD_ENTRY,
+      20,
       'Pods of the node that wait, were killed for memory, or use most beyond their requests. What is not measured is absent.',
-      listMap('uid', 20),
+      listMap('uid'),
     ).optional(),
     /** `undefined` if the status has no such list. */
-    rules: described(
-      entries(RULE_ENTRY, 32),
+    rules: entries(
+      RULE_ENTRY,
+      32,
       'Thresholds in force, and whether each may evict pods. A threshold that was already met when it was set evicts no pod until it has not been met for the transition period, or until it is confirmed; the confirmed threshold before it stays in force meanwhile.',
-      { ...ATOMIC, maxItems: 32 },
     ).optional(),
-    evictions: described(entries(EVICTION_ENTRY, 32), 'In-flight evictions and the latest evictions that ended.', {
-      ...ATOMIC,
-      maxItems: 32,
-    }),
+    evictions: entries(EVICTION_ENTRY, 32, 'In-flight evictions and the latest evictions that ended.'),
   }),
   'Observed state of this node. Only the agent of the node writes it.',
 );

@@ -3,7 +3,6 @@ import { STOP_MS } from '#shared/domain/rescheduling/memory.ts';
 import type { ReschedulingStatus } from '#shared/domain/rescheduling/status.ts';
 import { encodeEvictedPod } from './evicted-pods.ts';
 import { timeText } from './fields.ts';
-import { described } from './schema/crd-words.ts';
 import { encodeBySchema } from './schema/decode-kind.ts';
 import { readReport } from './schema/decode-report.ts';
 import { clipped, entries, INSTANT } from './schema/report-fields.ts';
@@ -18,10 +17,10 @@ const STOPPED_OWNER = z.object({
   until: INSTANT.required('How long.'),
   text: TEXT.required('Why.'),
 });
-export const STOPPED_OWNERS = described(
-  entries(STOPPED_OWNER, MAX_STOPPED),
+export const STOPPED_OWNERS = entries(
+  STOPPED_OWNER,
+  MAX_STOPPED,
   'Owners that are left alone because kube-scheduler disagrees.',
-  { maxItems: MAX_STOPPED, 'x-kubernetes-list-type': 'atomic' },
 );
 const STOPPING = z.object({ status: z.object({ stopped: STOPPED_OWNERS.optional() }).optional() });
 

@@ -13,7 +13,7 @@ import {
   refuseField,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
-import type { CrdWords } from './crd-words.ts';
+import { type CrdWords, described } from './crd-words.ts';
 import { field, requiredField } from './fields.ts';
 
 /*
@@ -91,11 +91,12 @@ function readWhole(object: WireObject, key: string): number | undefined {
 }
 
 /** A list, of which the first `max` items are read; an empty one is written too. */
-export function entries<S extends z.ZodType>(item: S, max: number) {
-  return z.codec(z.array(item).optional(), z.custom<readonly z.output<S>[]>(), {
+export function entries<S extends z.ZodType>(item: S, max: number, description: string, words: CrdWords = {}) {
+  const codec = z.codec(z.array(item).optional(), z.custom<readonly z.output<S>[]>(), {
     decode: (items = []) => items.slice(0, max),
     encode: (items) => [...items],
   });
+  return described(codec, description, { maxItems: max, 'x-kubernetes-list-type': 'atomic', ...words });
 }
 
 /** The characters of a reason's text, and its facts, at most. */

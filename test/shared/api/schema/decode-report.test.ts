@@ -9,7 +9,7 @@ const ITEM = z.object({
   text: clipped(3).optional(),
   inner: z.object({ word: oneOf(['a', 'b']).required(), count: INT32.optional() }).optional(),
 });
-const REPORT = z.object({ id: name(5).required(), at: INSTANT.optional(), items: entries(ITEM, 2) });
+const REPORT = z.object({ id: name(5).required(), at: INSTANT.optional(), items: entries(ITEM, 2, 'Items.') });
 
 test.each([
   ['an optional field', { id: 'x', at: 'soon', items: [] }, { id: 'x', items: [] }],
