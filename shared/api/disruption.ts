@@ -12,17 +12,7 @@ import { encodeObject, unlessEmpty } from './fields.ts';
 import { described } from './schema/crd-words.ts';
 import { encodeBySchema } from './schema/decode-kind.ts';
 import { readReport } from './schema/decode-report.ts';
-import {
-  becauseFields,
-  clipped,
-  entries,
-  FLAG,
-  IN_DEFINITION,
-  INSTANT,
-  INT32,
-  name,
-  oneOf,
-} from './schema/report-fields.ts';
+import { because, clipped, entries, FLAG, IN_DEFINITION, INSTANT, INT32, name, oneOf } from './schema/report-fields.ts';
 
 const MAX_RANKED = 10;
 const MAX_DEBITED = 20;
@@ -30,8 +20,6 @@ const NAME = name(253);
 const WORD = clipped(253);
 const UID = name(128);
 const RULE = name(260);
-
-const BECAUSE = described(becauseFields('reason', 253), 'Reason for the removal.', IN_DEFINITION);
 
 export const DISRUPTION_SPEC = described(
   z.object({
@@ -55,7 +43,7 @@ export const DISRUPTION_SPEC = described(
     decision: clipped(64).optional(
       'ID of the decision of the agent or of the rescheduler, as the Eviction carried it.',
     ),
-    because: BECAUSE.optional(),
+    because: because('reason', 253, 'Reason for the removal.', IN_DEFINITION),
     debited: described(
       z.object({
         limits: described(
@@ -102,9 +90,8 @@ export const DISRUPTION_SPEC = described(
 );
 
 const SPEC = z.codec(DISRUPTION_SPEC, z.custom<DisruptionSpec>(), {
-  decode: ({ podUID, because, debited, cause, madeRoomFor, ranked = [], ...others }) => ({
+  decode: ({ podUID, debited, cause, madeRoomFor, ranked = [], ...others }) => ({
     ...{ ...others, podUid: podUID, owner: others.owner, ranked },
-    because: because ?? { code: '', text: '', facts: {} },
     debited: debited && { rules: debited.limits.slice(0, MAX_DEBITED), overran: debited.overran },
     ...madeRoom(cause, madeRoomFor),
   }),

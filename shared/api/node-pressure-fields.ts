@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Because } from '#shared/domain/base/because.ts';
 import { MAX_ENTRIES } from '#shared/domain/nodes/avoid-nodes.ts';
 import type { RecordedEviction } from '#shared/domain/nodes/evicted-owners.ts';
 import { type OwnerKey, ownerText } from '#shared/domain/pod/pod.ts';
@@ -12,7 +13,7 @@ import {
 import { readReport } from './schema/decode-report.ts';
 import { type CrdWords, described } from './schema/crd-words.ts';
 import {
-  becauseFields,
+  because,
   clipped,
   entries,
   FLAG,
@@ -31,17 +32,7 @@ const MODES = oneOf(['DryRun', 'Enforce']);
 const WORD = clipped(64);
 const UID = clipped(128);
 const POD = { pod: clipped(320).required('Namespace and name of the pod, as namespace/name.'), uid: UID.required() };
-const BECAUSE = described(
-  becauseFields('decision', 128),
-  'Reason for the decision, with the numbers that it is based on.',
-);
-
-function because() {
-  return z.codec(BECAUSE.optional(), z.custom<z.output<typeof BECAUSE>>(), {
-    decode: (given) => given ?? { code: '', text: '', facts: {} },
-    encode: (given) => given,
-  });
-}
+const BECAUSE = because('decision', 128, 'Reason for the decision, with the numbers that it is based on.');
 
 function listMap(key: string): CrdWords {
   return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] };
@@ -155,7 +146,7 @@ export const NEXT_ENTRY = z.object({
   priority: INT32.optional(),
   usage: WORD.optional(),
   request: WORD.optional(),
-  because: because(),
+  because: BECAUSE,
 });
 
 const PERCENT = INT32.optional(undefined, { minimum: 0, maximum: 100 });
@@ -196,7 +187,7 @@ export interface EvictionEntry extends RecordedEviction {
   readonly pod: string;
   readonly stage: string;
   readonly endedAt: number | undefined;
-  readonly because: z.output<typeof BECAUSE>;
+  readonly because: Because;
   /** The ID of the decision, as the Eviction carried it. */
   readonly decision?: string | undefined;
 }
@@ -213,7 +204,7 @@ const EVICTION_ENTRY = z.codec(
     startedAt: INSTANT.optional('When the pod started, by the clock of its node.'),
     requestedAt: INSTANT.optional(),
     endedAt: INSTANT.optional(),
-    because: because(),
+    because: BECAUSE,
   }),
   z.custom<EvictionEntry>(),
   {

@@ -102,17 +102,21 @@ export function entries<S extends z.ZodType>(item: S, max: number, description: 
 /** The characters of a reason's text, and its facts, at most. */
 export const MAX_REASON = { text: 1_024, facts: 32 } as const;
 
-/** A reason; absent parts are empty. */
-export function becauseFields(about: string, maxCode: number) {
+/** The reason for a decision or a removal; an absent one, or an absent part of it, is empty. */
+export function because(about: string, maxCode: number, description: string, words: CrdWords = {}) {
   const facts = reportField<Because['facts']>(readFacts, {
     type: 'object',
     maxProperties: MAX_REASON.facts,
     additionalProperties: { 'x-kubernetes-preserve-unknown-fields': true },
   });
-  return z.object({
+  const fields = z.object({
     code: clipped(maxCode).or('', 'Reason code for programs.', IN_DEFINITION),
     text: clipped(MAX_REASON.text).or('', 'Reason in words.', IN_DEFINITION),
     facts: facts.or({}, `Numbers and names that the ${about} is based on.`),
+  });
+  return z.codec(described(fields, description, words).optional(), z.custom<Because>(), {
+    decode: (given) => given ?? { code: '', text: '', facts: {} },
+    encode: (given) => given,
   });
 }
 
