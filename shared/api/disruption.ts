@@ -91,12 +91,17 @@ export const DISRUPTION_SPEC = described(
 
 const SPEC = z.codec(DISRUPTION_SPEC, z.custom<DisruptionSpec>(), {
   decode: ({ podUID, debited, cause, madeRoomFor, ranked = [], ...others }) => ({
-    ...{ ...others, podUid: podUID, owner: others.owner, ranked },
+    ...others,
+    podUid: podUID,
+    owner: others.owner,
+    ranked,
     debited: debited && { rules: debited.limits.slice(0, MAX_DEBITED), overran: debited.overran },
     ...madeRoom(cause, madeRoomFor),
   }),
   encode: ({ podUid, debited, ranked, ...others }) => ({
-    ...{ ...others, podUID: podUid, ranked: unlessEmpty(ranked) },
+    ...others,
+    podUID: podUid,
+    ranked: unlessEmpty(ranked),
     debited: debited && { limits: debited.rules.slice(0, MAX_DEBITED), overran: debited.overran },
   }),
 });
@@ -140,7 +145,9 @@ export const DISRUPTION_STATUS = described(
 function outcomeOf(status: z.output<typeof DISRUPTION_STATUS>): DisruptionOutcome {
   const { others = [], replacement, avoid, count, goneAt, placedOn } = status;
   return {
-    ...{ count, goneAt, placedOn },
+    count,
+    goneAt,
+    placedOn,
     others: others.map(({ pod, podUID }) => ({ pod, podUid: podUID })),
     replacement: replacement && { pod: replacement.pod, node: replacement.node },
     avoid: avoid && { isHard: avoid.hard, until: avoid.until },

@@ -216,7 +216,8 @@ const EVICTION_ENTRY = z.codec(
     }),
     encode: ({ mode, owner: key, outcome, ...entry }) => ({
       ...entry,
-      ...{ decision: entry.decision, startedAt: entry.startedAt },
+      decision: entry.decision,
+      startedAt: entry.startedAt,
       owner: key && ownerText(key),
       ownerUid: key?.uid,
       outcome: mode === 'DryRun' ? `${outcome}${DRY_RUN_SUFFIX}` : outcome,

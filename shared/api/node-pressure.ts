@@ -59,7 +59,9 @@ const NODE_PRESSURE = z.codec(
   {
     decode: ({ metadata, spec, status }) => ({
       ...(metadata ?? { name: '', resourceVersion: undefined }),
-      ...{ avoid: spec?.avoid ?? [], preemptionLoops: spec?.preemptionLoops ?? [], status },
+      avoid: spec?.avoid ?? [],
+      preemptionLoops: spec?.preemptionLoops ?? [],
+      status,
     }),
     encode: ({ name, resourceVersion, avoid, preemptionLoops, status }) => ({
       metadata: { name, resourceVersion },
