@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { byName } from '#shared/domain/base/texts.ts';
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import { described } from './schema/crd-words.ts';
 import { encodeBySchema } from './schema/decode-kind.ts';
@@ -24,9 +25,8 @@ const MAX_BYTES = 1_000_000;
 export function encodeQueueSelectors(
   queues: Iterable<{ readonly name: string; readonly namespaces: Pick<PreparedSelector, 'written'> }>,
 ): object {
-  const byName = Array.from(queues).sort((one, other) => (one.name < other.name ? -1 : 1));
   let left = MAX_BYTES;
-  const kept = byName.flatMap(({ name, namespaces }) => {
+  const kept = [...queues].sort(byName).flatMap(({ name, namespaces }) => {
     const entry = encodeBySchema(QUEUE, { namespaceSelector: namespaces.written });
     left -= name.length + JSON.stringify(entry).length;
     return left < 0 ? [] : [[name, entry] as const];

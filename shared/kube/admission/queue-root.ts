@@ -1,7 +1,7 @@
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
 import { condition } from './cel-expressions.ts';
-import { rule } from './webhook-configurations.ts';
+import { inAnyVersion, rule } from './webhook-configurations.ts';
 
 const OF_ROOT = `authorizer.group('${API_GROUP}').resource('queues').name('${ROOT_QUEUE}')`;
 
@@ -11,7 +11,7 @@ const OF_ROOT = `authorizer.group('${API_GROUP}').resource('queues').name('${ROO
  * create it who may also change it.
  */
 export const QUEUE_ROOT = {
-  resourceRules: [{ ...rule(API_GROUP, ['queues'], ['CREATE'], 'Cluster'), apiVersions: ['*'] }],
+  resourceRules: [inAnyVersion(rule(API_GROUP, ['queues'], ['CREATE'], 'Cluster'))],
   matchConditions: [condition('is-the-root', `object.metadata.name == '${ROOT_QUEUE}'`)],
   variables: [],
   validations: [

@@ -269,7 +269,7 @@ function wireEntry({ path, ...entry }: WebhookEntry, { target, caBundlePem }: Re
   };
 }
 
-function inAnyVersion(versioned: ReturnType<typeof rule>): object {
+export function inAnyVersion(versioned: ReturnType<typeof rule>): object {
   return { ...versioned, apiVersions: ['*'] };
 }
 
