@@ -4,10 +4,10 @@ import { errorText } from './describe-error.ts';
 import {
   knownKeys,
   listSettings,
-  movedText,
   type ConfigurationSchema,
   type Renamed,
   renamedSettings,
+  replacedText,
   type Setting,
   nearestName,
   valuesFromEnvironment,
@@ -143,8 +143,7 @@ function describe(error: z.ZodError, { schema, renamed }: Known, content: Conten
 function renamedKey(renamed: Renamed, path: readonly PropertyKey[]): string | undefined {
   const key = dotted(path);
   const to = Object.hasOwn(renamed, key) ? renamed[key] : undefined;
-  if (to === undefined) return undefined;
-  return `${key}: ${typeof to === 'string' ? `renamed, use ${to} instead` : movedText(to)}`;
+  return to === undefined ? undefined : `${key}: ${replacedText(to, (other) => `use ${other}`)}`;
 }
 
 function unknownKey(schema: ConfigurationSchema, path: readonly PropertyKey[], key: string): string {

@@ -17,7 +17,7 @@ export interface Setting {
 /** Another key, with dots between the parts, or a field of an object. */
 export type Successor = string | ObjectField;
 
-export interface ObjectField {
+interface ObjectField {
   readonly field: string;
   /** Kind and name, or which of a kind. */
   readonly of: string;
@@ -162,17 +162,18 @@ function renamedVariable(
   env: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
   if (renamedTo === undefined || (env[variable] ?? '') === '') return [];
-  if (typeof renamedTo !== 'string') return [`${variable}: ${movedText(renamedTo)}`];
-  return [`${variable}: renamed, set ${settingAt(settings, renamedTo)?.variable ?? 'another variable'} instead`];
+  const set = (key: string): string => `set ${settingAt(settings, key)?.variable ?? 'another variable'}`;
+  return [`${variable}: ${replacedText(renamedTo, set)}`];
 }
 
 function settingAt(settings: readonly Setting[], key: string): Setting | undefined {
   return settings.find((each) => each.renamedTo === undefined && each.path.join('.') === key);
 }
 
-/** What to do where a setting has become a field of an object. */
-export function movedText({ field, of }: ObjectField): string {
-  return `set ${field} of ${of} instead, which takes effect without a restart`;
+/** What to do where a setting was replaced; `useKey` says it of another key. */
+export function replacedText(by: Successor, useKey: (key: string) => string): string {
+  if (typeof by === 'string') return `renamed, ${useKey(by)} instead`;
+  return `set ${by.field} of ${by.of} instead, which takes effect without a restart`;
 }
 
 /** A value that a Service made is left alone: a Service must not keep a process from starting. */
@@ -215,10 +216,8 @@ function readFlag(
   flag: string,
   given: string | undefined,
 ): SettingValue | string {
-  const { renamedTo } = setting;
-  if (typeof renamedTo === 'string')
-    return `${flag}: renamed, use ${settingAt(settings, renamedTo)?.flag ?? 'another flag'} instead`;
-  if (renamedTo !== undefined) return `${flag}: ${movedText(renamedTo)}`;
+  const use = (key: string): string => `use ${settingAt(settings, key)?.flag ?? 'another flag'}`;
+  if (setting.renamedTo !== undefined) return `${flag}: ${replacedText(setting.renamedTo, use)}`;
   const text = given ?? (setting.kind === 'boolean' ? 'true' : undefined);
   return text === undefined ? `${flag}: a value is missing` : { path: setting.path, value: parseText(setting, text) };
 }
