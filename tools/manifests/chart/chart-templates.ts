@@ -31,27 +31,21 @@ export function chartTemplates(
     files.set(file, [...(files.get(file) ?? []), renderDocument(tree)]);
   };
   const overlays = options.filter(({ isComponent }) => !isComponent);
-  for (const object of base) add(object, templateOf(object, overlays));
+  for (const object of base) add(object, conditional(object, templateOf(object, overlays)));
   const ofComponents = options.filter(({ isComponent }) => isComponent).flatMap(({ objects }) => objects);
   for (const { when, objects, isComponent } of options) {
     // Objects that an overlay takes from a component of the chart are rendered under the component's condition.
     const others = isComponent ? base : [...base, ...ofComponents];
     for (const object of objects.filter((each) => find(others, each) === undefined)) {
-      const tree = isComponent ? withChanges(object, overlays) : treeOf(object);
-      add(object, { kind: 'either', when, then: filled(object, tree), otherwise: undefined });
+      // An overlay without the component has not removed its objects.
+      const changing = isComponent ? overlays.filter((each) => find(each.objects, object) !== undefined) : [];
+      add(object, { kind: 'either', when, then: templateOf(object, changing), otherwise: undefined });
     }
   }
   return new Map(Array.from(files, ([file, documents]) => [file, documents.join('')]));
 }
 
-/** The object of a component, with what the overlays that have it change. */
-function withChanges(object: Manifest, overlays: readonly ChartOption[]): ChartTree {
-  return overlays.reduce((tree, { when, objects }) => {
-    const other = find(objects, object);
-    return other === undefined ? tree : weaveVariant(tree, { when, base: object, other });
-  }, treeOf(object));
-}
-
+/** The object with what the overlays change in it; those that do not have it remove it. */
 function templateOf(object: Manifest, overlays: readonly ChartOption[]): ChartTree {
   let tree = treeOf(object);
   for (const { when, objects } of overlays) {
@@ -59,7 +53,7 @@ function templateOf(object: Manifest, overlays: readonly ChartOption[]): ChartTr
     if (other === undefined) tree = { kind: 'either', when, then: undefined, otherwise: tree };
     else tree = weaveVariant(tree, { when, base: object, other });
   }
-  return conditional(object, filled(object, tree));
+  return filled(object, tree);
 }
 
 function find(objects: readonly Manifest[], { kind, metadata }: Manifest): Manifest | undefined {
