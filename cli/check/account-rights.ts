@@ -75,7 +75,7 @@ async function rightsOfController(client: Pick<KubeClient, 'request'>): Promise<
     variables.some(
       (each) => fieldOf(each, 'name') === variable && !['', 'Off'].includes(String(fieldOf(each, 'value'))),
     );
-  const parts = CONTROLLER_PARTS.filter((part) => part.variables.some(isOn));
+  const parts = CONTROLLER_PARTS.filter((part) => isOn(part.variable));
   return [...RIGHTS.controller, ...parts.flatMap((part) => PART_RIGHTS[part.name])];
 }
 

@@ -86,11 +86,11 @@ export const FORMER_DEPLOYMENTS = ['node-controller', 'disruptions', 'queues', '
 /** The account that made room for queues in earlier builds: its Evictions do not say for which part they are. */
 export const FORMER_QUEUES_USER = formerUser('queues');
 
-/** What a folder of deploy/components adds to the controller, and the variables that turn it on. */
+/** What a folder of deploy/components adds to the controller, and the variable that turns it on. */
 export interface ControllerPartRights {
   readonly name: keyof typeof PART_RIGHTS;
   readonly folder: string;
-  readonly variables: readonly string[];
+  readonly variable: string;
 }
 
 export const CONTROLLER_PARTS: readonly ControllerPartRights[] = [
@@ -101,8 +101,8 @@ export const CONTROLLER_PARTS: readonly ControllerPartRights[] = [
   part('dashboard', 'dashboard', 'DASHBOARD__PORT'),
 ];
 
-function part(name: keyof typeof PART_RIGHTS, folder: string, ...variables: readonly string[]): ControllerPartRights {
-  return { name, folder: `components/${folder}`, variables: variables.map((variable) => `PLIMSOLL_${variable}`) };
+function part(name: keyof typeof PART_RIGHTS, folder: string, variable: string): ControllerPartRights {
+  return { name, folder: `components/${folder}`, variable: `PLIMSOLL_${variable}` };
 }
 
 /** The API server's names of an account: its own, and those of earlier builds. */
