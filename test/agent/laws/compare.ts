@@ -16,18 +16,11 @@ export async function compare(
   node: LawNode,
   { asked, rerun }: { readonly asked: number; readonly rerun: Rerun },
 ): Promise<readonly Breach[]> {
-  const worse = (law: Law, without: number, withAgent: number, tolerated = 0): readonly Breach[] =>
-    withAgent <= without + tolerated
-      ? []
-      : [
-          {
-            law,
-            cause: circumstances(node),
-            atMs: node.nowMs,
-            text: `${without} without the agent, ${withAgent} with it`,
-          },
-        ];
-  if (node.scenario.policy.mode === 'DryRun') return worse('dryRun', summary(alone) === summary(node) ? 0 : -1, 0);
+  const breach = (law: Law, without: number, withAgent: number): Breach => {
+    const text = `${without} without the agent, ${withAgent} with it`;
+    return { law, cause: circumstances(node), atMs: node.nowMs, text };
+  };
+  if (node.scenario.policy.mode === 'DryRun') return summary(alone) === summary(node) ? [] : [breach('dryRun', -1, 0)];
   if (asked > 0 || alone.oomKills >= MAX_KILLS || !isWorse(alone, node)) return [];
   // Case C-16 of docs/contributing/shortage-cases.md: nothing keeps the replacement of a victim off the node.
   const isReplaced = !node.scenario.isTainted && node.pods.some(isReplacement);
@@ -35,31 +28,31 @@ export async function compare(
   // What the agent frees moves the shortage against the kubelet's looks: it is compared with the kubelet at every phase.
   const phases = otherPhases(node.scenario);
   const others = phases.map(runAlone);
-  const most = (figure: (each: LawNode) => number): number => Math.max(...[alone, ...others].map(figure));
-  const found = [
-    ...worse('innocents', most(innocentsOf), node.innocents),
-    ...worse('oom', most(killsOf), node.oomKills),
-    ...worse('short', most(shortOf), node.shortMs, KUBELET_PERIOD_MS),
+  const figures: readonly Figure[] = [
+    { law: 'innocents', of: innocentsOf, withAgent: node.innocents, tolerated: 0 },
+    { law: 'oom', of: killsOf, withAgent: node.oomKills, tolerated: 0 },
+    { law: 'short', of: shortOf, withAgent: node.shortMs, tolerated: KUBELET_PERIOD_MS },
   ];
-  return found.length === 0 ? [] : found.filter(isWorseOverall(others, await all(phases, rerun)));
+  const most = ({ of }: Figure): number => Math.max(...[alone, ...others].map(of));
+  const found = figures.filter((figure) => figure.withAgent > most(figure) + figure.tolerated);
+  if (found.length === 0) return [];
+  // Which second the kubelet looks at is luck: its period is ten seconds and what each look takes. Whether it misses a
+  // shortage that lasts less is luck, too; so what is worse at one of these seconds has to be worse over all of them.
+  const beside = await all(phases, rerun);
+  const isWorseOverall = ({ of }: Figure): boolean => sum(beside, of) > sum(others, of);
+  return found.filter(isWorseOverall).map((figure) => breach(figure.law, most(figure), figure.withAgent));
 }
 
-/**
- * Which second the kubelet looks at is luck: its period is ten seconds and what each look takes. Whether it misses a
- * shortage that lasts less is luck, too; so what is worse at one of these seconds has to be worse over all of them.
- */
-function isWorseOverall(alone: readonly LawNode[], beside: readonly LawNode[]): (breach: Breach) => boolean {
-  const sum = (nodes: readonly LawNode[], figure: (each: LawNode) => number): number =>
-    nodes.reduce((total, each) => total + figure(each), 0);
-  const figures: Partial<Record<Law, (each: LawNode) => number>> = {
-    innocents: innocentsOf,
-    oom: killsOf,
-    short: shortOf,
-  };
-  return ({ law }) => {
-    const figure = figures[law];
-    return figure === undefined || sum(beside, figure) > sum(alone, figure);
-  };
+/** What may be worse with the agent. */
+interface Figure {
+  readonly law: Law;
+  readonly of: (node: LawNode) => number;
+  readonly withAgent: number;
+  readonly tolerated: number;
+}
+
+function sum(nodes: readonly LawNode[], of: Figure['of']): number {
+  return nodes.reduce((total, each) => total + of(each), 0);
 }
 
 async function all(scenarios: readonly Scenario[], run: Rerun): Promise<readonly LawNode[]> {
