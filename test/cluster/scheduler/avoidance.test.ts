@@ -12,7 +12,8 @@ import { at, pod } from '#test/contract/harness.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { PATIENCE_MS } from './preemption-scenario.ts';
 import { eventually } from '#test/build/waiting.ts';
-import { ENFORCING_NODES, NODE_POLICIES } from './enforcing-nodes.ts';
+import { ENFORCING_NODES } from './enforcing-nodes.ts';
+import { NODE_POLICIES } from '#test/scheduler/nodes/node-policies.ts';
 
 const OVERLAY = fileURLToPath(new URL('../../../deploy/overlays/node-controller', import.meta.url));
 const ACCOUNT = { namespace: 'plimsoll-system', name: 'plimsoll-controller' };

@@ -1,9 +1,4 @@
-export const NODE_POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
+import { nodePolicy, WRITING_TAINTS } from '#test/scheduler/nodes/node-policies.ts';
 
 /** Avoid lists, taints and conditions of every node are written, and taints go as soon as the pressure ends. */
-export const ENFORCING_NODES = {
-  apiVersion: 'plimsoll.dev/v1alpha1',
-  kind: 'NodePressurePolicy',
-  metadata: { name: 'enforcing-nodes' },
-  spec: { avoidance: { mode: 'Enforce' }, taints: { mode: 'Enforce', transitionPeriod: '0s' } },
-};
+export const ENFORCING_NODES = nodePolicy('enforcing-nodes', { avoidance: { mode: 'Enforce' }, ...WRITING_TAINTS });

@@ -10,7 +10,8 @@ import { untilScores } from './ask-extender.ts';
 import { HOUR_MS, MARKER, PRESSURES_BY_HAND, type PressureByHand, reported } from './pressures-by-hand.ts';
 import { PATIENCE_MS, preemptionScenario } from './preemption-scenario.ts';
 import { eventually } from '#test/build/waiting.ts';
-import { ENFORCING_NODES, NODE_POLICIES } from './enforcing-nodes.ts';
+import { ENFORCING_NODES } from './enforcing-nodes.ts';
+import { NODE_POLICIES } from '#test/scheduler/nodes/node-policies.ts';
 
 const OVERLAY = fileURLToPath(new URL('../../../deploy/overlays/node-controller', import.meta.url));
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';

@@ -11,6 +11,7 @@ import { at } from '#test/contract/harness.ts';
 import { fastClock } from '#test/fakes/fast-clock.ts';
 import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
 import { eventually } from '#test/build/waiting.ts';
+import { NODE_POLICIES, nodePolicy, WRITING_TAINTS } from './node-policies.ts';
 
 /** The first wait of 5 s takes half a second. */
 const FASTER = 10;
@@ -22,12 +23,6 @@ const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
 /** Until the controller may add its taint again, each time after it was removed. */
 const WAITS_MS = [5_000, 10_000, 20_000].map((ms) => ms / FASTER);
 
-const TAINTING = {
-  apiVersion: 'plimsoll.dev/v1alpha1',
-  kind: 'NodePressurePolicy',
-  metadata: { name: 'all' },
-  spec: { taints: { mode: 'Enforce', transitionPeriod: '0s' } },
-};
 const server = runningApiServer();
 const stop = new AbortController();
 const clock = fastClock(FASTER);
@@ -41,7 +36,7 @@ beforeAll(async () => {
   const [admin, client] = [connect(), connect()];
   clients = [admin, client];
   await installPlimsoll(admin);
-  await send('POST', '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies', TAINTING);
+  await send('POST', NODE_POLICIES, nodePolicy('all', WRITING_TAINTS));
   await send('POST', '/api/v1/nodes', { metadata: { name: 'n0' } });
   await send('POST', PRESSURES, {
     apiVersion: 'plimsoll.dev/v1alpha1',

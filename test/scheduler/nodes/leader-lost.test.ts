@@ -12,6 +12,7 @@ import { fastClock } from '#test/fakes/fast-clock.ts';
 import { type ReplicaClient, replicaClient } from '#test/fakes/replica-client.ts';
 import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
 import { eventually } from '#test/build/waiting.ts';
+import { NODE_POLICIES, nodePolicy, WRITING_TAINTS } from './node-policies.ts';
 
 /** A lease of 15 s ends after 1.5 s. */
 const FASTER = 10;
@@ -44,9 +45,7 @@ describe(
     beforeAll(async () => {
       admin = connect();
       await installPlimsoll(admin);
-      const policy = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressurePolicy', metadata: { name: 'all' } };
-      const spec = { taints: { mode: 'Enforce', transitionPeriod: '0s' } };
-      await send('POST', '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies', { ...policy, spec });
+      await send('POST', NODE_POLICIES, nodePolicy('all', WRITING_TAINTS));
     }, TIMEOUT_MS);
     afterAll(() => admin.close());
 

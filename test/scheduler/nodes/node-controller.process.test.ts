@@ -4,13 +4,13 @@ import { at } from '#test/contract/harness.ts';
 import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { processScene } from '#test/scheduler/process-scene.ts';
 import { eventually } from '#test/build/waiting.ts';
+import { NODE_POLICIES, nodePolicy, WRITING_TAINTS } from './node-policies.ts';
 
 const TIMEOUT_MS = 60_000;
 const PATIENCE_MS = 30_000;
 const NODES = '/api/v1/nodes';
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
-const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
-const ENFORCE = { avoidance: { mode: 'Enforce' }, taints: { mode: 'Enforce', transitionPeriod: '0s' } };
+const ENFORCE = { avoidance: { mode: 'Enforce' }, ...WRITING_TAINTS };
 const FOREIGN = { key: 'team', value: 'a', effect: 'NoSchedule' };
 
 describe('the node controller of the scheduler process', { timeout: TIMEOUT_MS }, () => {
@@ -18,14 +18,9 @@ describe('the node controller of the scheduler process', { timeout: TIMEOUT_MS }
   let scheduler: SchedulerProcess | undefined;
 
   beforeAll(async () => {
-    await createPolicy('all', ENFORCE);
+    await send('POST', NODE_POLICIES, nodePolicy('all', ENFORCE));
     scheduler = await start(['--extender=Off']);
   }, TIMEOUT_MS);
-
-  async function createPolicy(name: string, spec: object): Promise<void> {
-    const object = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressurePolicy', metadata: { name }, spec };
-    await send('POST', POLICIES, object);
-  }
 
   /** A node with a foreign taint and condition, and a NodePressure that no agent has written yet. */
   async function createNode(name: string): Promise<void> {
@@ -90,7 +85,7 @@ describe('the node controller of the scheduler process', { timeout: TIMEOUT_MS }
   test('an eviction keeps its owner away for the time of the policy in force', async () => {
     await createNode('n3');
     const nodeSelector = { matchLabels: { node: 'n3' } };
-    await createPolicy('pool', { ...ENFORCE, nodeSelector, order: 1, avoidFor: '30m' });
+    await send('POST', NODE_POLICIES, nodePolicy('pool', { ...ENFORCE, nodeSelector, order: 1, avoidFor: '30m' }));
     await report('n3', 'False', { evictions: [evicted('u1', 'default/ReplicaSet/web', 0)] });
     await eventually(async () => expect(await avoidOf('n3')).toHaveLength(1), PATIENCE_MS);
     const [entry] = await avoidOf('n3');
@@ -126,7 +121,7 @@ describe('the node controller of the scheduler process', { timeout: TIMEOUT_MS }
 
   test('in mode DryRun nothing is written; once the policy says Enforce, what is missing is, without a restart', async () => {
     const modes = (mode: string) => ({ spec: { avoidance: { mode }, taints: { mode } } });
-    await send('PATCH', `${POLICIES}/all`, modes('DryRun'));
+    await send('PATCH', `${NODE_POLICIES}/all`, modes('DryRun'));
     await createNode('n6');
     await report('n6', 'True', { evictions: [evicted('u6', 'default/ReplicaSet/web', 0)] });
     await eventually(() => {
@@ -136,10 +131,10 @@ describe('the node controller of the scheduler process', { timeout: TIMEOUT_MS }
     expect(scheduler?.log()).toContain('evicted from node n6 for memory.available');
     expect(await taintsOf('n6')).toEqual(['team:NoSchedule']);
     expect(await avoidOf('n6')).toEqual([]);
-    await send('PATCH', `${POLICIES}/all`, modes('Enforce'));
+    await send('PATCH', `${NODE_POLICIES}/all`, modes('Enforce'));
     await eventually(async () => expect(await avoidOf('n6')).toHaveLength(1), PATIENCE_MS);
     await eventually(async () => expect(await taintsOf('n6')).toHaveLength(2), PATIENCE_MS);
-    await send('DELETE', `${POLICIES}/all`);
+    await send('DELETE', `${NODE_POLICIES}/all`);
     await eventually(async () => expect(await taintsOf('n6')).toEqual(['team:NoSchedule']), PATIENCE_MS);
     expect(await conditionOf('n6', 'plimsoll.dev/MemoryContention')).toBeUndefined();
   });

@@ -9,7 +9,8 @@ import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { at } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
-import { ENFORCING_NODES, NODE_POLICIES } from '#test/cluster/scheduler/enforcing-nodes.ts';
+import { ENFORCING_NODES } from '#test/cluster/scheduler/enforcing-nodes.ts';
+import { NODE_POLICIES } from '#test/scheduler/nodes/node-policies.ts';
 
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const TYPE = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure' };
