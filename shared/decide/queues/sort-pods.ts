@@ -6,6 +6,7 @@ import type { ChildOf } from '#shared/domain/queue/child-queues.ts';
 import type { PassSnapshot } from '#shared/domain/queue/pass-stages.ts';
 import { type QueueAmounts, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
+import type { ReclaimSettings } from '#shared/domain/queue/reclaim-settings.ts';
 import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import type { BelievedNodes } from './believed-nodes.ts';
@@ -40,7 +41,7 @@ export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isRecl
   /** Why the API server takes no change of a waiting pod for now. */
   readonly whyRefused?: (uid: string) => Because | undefined;
   /** Whether the replacements of disrupted pods go in before others of the same priority. */
-  readonly replacements: 'First' | 'InTurn';
+  readonly replacements: ReclaimSettings['replacements'];
   readonly snapshot: NodeRoomInput['snapshot'];
   readonly directory: QueueDirectory;
   /** What the queue root declares; `undefined` means what the nodes have. */
@@ -125,7 +126,7 @@ function* sortOpen(
  * node for too long.
  */
 function charge(sorted: SortedPods, pod: QueuedPod, claim: OpenClaim | undefined): void {
-  const { admitted, used, requested, unplaced, find, capped } = sorted;
+  const { unplaced, find, capped } = sorted;
   if (pod.admitted !== undefined && !pod.isBound) unplaced.push(pod);
   const name = chargedQueue(pod, find);
   if (claim !== undefined) judgeClaim(sorted, pod, { claim, name });
@@ -138,8 +139,9 @@ function charge(sorted: SortedPods, pod: QueuedPod, claim: OpenClaim | undefined
     wait(sorted, pod.asWaiting(name));
     return;
   }
-  const amounts = sorted.counted(capped.get(pod.uid) ?? pod.requests);
-  for (const sums of pod.isBound ? [admitted, requested, used] : [admitted, requested]) sums.add(name, amounts);
+  const requests = capped.get(pod.uid) ?? pod.requests;
+  if (pod.isBound) use(sorted, name, requests);
+  else hold(sorted, name, requests);
 }
 
 /** A queue that is missing may come back. */
@@ -172,7 +174,14 @@ function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {
 
 /** Counts what has no node yet. */
 function hold({ admitted, requested, counted }: SortedPods, queueName: string, requests: QueueAmounts): void {
-  for (const sums of [admitted, requested]) sums.add(queueName, counted(requests));
+  const amounts = counted(requests);
+  for (const sums of [admitted, requested]) sums.add(queueName, amounts);
+}
+
+/** Counts what is on a node. */
+function use(sorted: SortedPods, queueName: string, requests: QueueAmounts): void {
+  hold(sorted, queueName, requests);
+  sorted.used.add(queueName, sorted.counted(requests));
 }
 
 function wait({ waiting, requested, counted }: SortedPods, pod: WaitingPod): void {
@@ -186,8 +195,8 @@ function* sortUntracked({ snapshot, pods }: QueuePassInput, sorted: SortedPods):
   for (const { pod } of pods.outside()) {
     if (sorted.isStepDone()) yield;
     if (!isManaged(snapshot.namespaces.get(pod.namespace))) continue;
-    const requests = sorted.counted(sorted.capped.get(pod.uid) ?? pods.amountsOf(pod));
-    chargeTo(sorted, chargedQueue(untracked(pod), sorted.find), requests);
+    const requests = sorted.capped.get(pod.uid) ?? pods.amountsOf(pod);
+    use(sorted, chargedQueue(untracked(pod), sorted.find), requests);
   }
 }
 
@@ -197,8 +206,4 @@ function noteGone({ pods }: QueuePassInput, { returned, find }: SortedPods, { go
     // One without a node is told why as any other of these.
     if (queued?.isBound === true) returned.push({ pod: queued, queue: chargedQueue(queued, find), because });
   }
-}
-
-function chargeTo({ admitted, used, requested }: SortedPods, name: string, requests: QueueAmounts): void {
-  for (const sums of [admitted, used, requested]) sums.add(name, requests);
 }
