@@ -26,7 +26,7 @@ import { withinTime, type AdmissionHandler } from '#webhook/server/review-listen
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { decodePodRequest, decodeTemplate, rawTemplate } from '#shared/kube/decode/decode-pod-request.ts';
-import { type Decoded, fieldOf } from '#shared/kube/decode/wire-object.ts';
+import { type Decoded, fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 
 export interface PodSources {
   readonly cluster: StateReader;
@@ -144,11 +144,10 @@ const MAX_TREE_DEPTH = 4;
 /** Templates of groups stand in those of groups of groups. */
 function holdersIn(holder: unknown, depth = MAX_TREE_DEPTH): readonly unknown[] {
   if (depth < 0) return [];
-  const templates = ['podGroupTemplates', 'compositePodGroupTemplates'].map((field) => fieldOf(holder, field));
-  return [
-    holder,
-    ...templates.filter(Array.isArray).flatMap((each) => each.flatMap((one) => holdersIn(one, depth - 1))),
-  ];
+  const templates = ['podGroupTemplates', 'compositePodGroupTemplates'].flatMap((field) =>
+    itemsOf(fieldOf(holder, field)),
+  );
+  return [holder, ...templates.flatMap((each) => holdersIn(each, depth - 1))];
 }
 
 /** As a pod of the class without a service account. */
