@@ -7,6 +7,7 @@ import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
 import { keyOf, type Revision } from '#sandbox/api-server/storage/revision.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { secondsText } from '#shared/api/fields.ts';
 
 /** An object, of which only the name must be given. */
 export type StoredObject = Record<string, unknown> & { metadata: Record<string, unknown> };
@@ -51,7 +52,7 @@ export function storedObjects({ store, catalog, clock }: ServerState): StoredObj
     const present = store.collection(storage).get(key)?.object.metadata;
     const identity = {
       uid: present?.uid ?? `uid-of-${key}`,
-      creationTimestamp: present?.creationTimestamp ?? new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+      creationTimestamp: present?.creationTimestamp ?? secondsText(clock.now()),
       ...(behaviour.hasGeneration && { generation: (present?.generation ?? 0) + 1 }),
     };
     const metadata = { ...identity, ...object.metadata };

@@ -1,4 +1,5 @@
 import { encodeAdmitted } from '#shared/api/admitted.ts';
+import { secondsText } from '#shared/api/fields.ts';
 import { decodeQueue, type QueueObject } from '#shared/api/queue.ts';
 import { type ClusterSnapshot, emptySnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { putNamespace, putNode } from '#shared/domain/snapshot/create-snapshot.ts';
@@ -102,7 +103,7 @@ export function rawQueuedPod(index: number, { nodes, queues }: QueueClusterSize,
       namespace: `team-${leaf}`,
       uid,
       resourceVersion: String(1_000_000 + index),
-      creationTimestamp: wholeSeconds(createdAt),
+      creationTimestamp: secondsText(createdAt),
       labels: { app: `web-${owner}` },
       ownerReferences: [
         { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `web-${owner}`, uid: `rs-${owner}`, controller: true },
@@ -116,14 +117,9 @@ export function rawQueuedPod(index: number, { nodes, queues }: QueueClusterSize,
       ...(isRunning ? { nodeName: `node-${index % nodes}` } : { schedulingGates: [{ name: QUEUE_GATE }] }),
     },
     status: isRunning
-      ? { phase: 'Running', startTime: wholeSeconds(createdAt + draw(index, 1_000) * 1_000) }
+      ? { phase: 'Running', startTime: secondsText(createdAt + draw(index, 1_000) * 1_000) }
       : { phase: 'Pending' },
   };
-}
-
-/** As the API server writes a time. */
-function wholeSeconds(instant: number): string {
-  return new Date(instant).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 /** Queues with a guarantee have half as many running pods as the others, and twice as many waiting ones. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { secondsText } from '#shared/api/fields.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
@@ -157,7 +158,7 @@ describe.skipIf(why !== undefined)(`queues from a template, on the stock kube-sc
       expect(all).toContainEqual(expect.objectContaining({ type: 'Empty', status: 'True' }));
       return all;
     }, PATIENCE_MS);
-    const lastTransitionTime = new Date(systemClock.now() - 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z');
+    const lastTransitionTime = secondsText(systemClock.now() - 3_600_000);
     const earlier = conditions.map((each) => (at(each, 'type') === 'Empty' ? { ...each, lastTransitionTime } : each));
     const { status } = await scene.user()('PATCH', `${QUEUES}/${name}/status`, { status: { conditions: earlier } });
     expect(status).toBe(200);
