@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeNodePressure } from '#shared/api/node-pressure.ts';
-import { encodeNodePressure } from '#shared/api/node-pressure.ts';
 import {
+  decodeNodePressure,
+  encodeNodePressure,
   isFresh,
   isSameOwner,
   lastingEntries,

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeNodePressure } from '#shared/api/node-pressure.ts';
-import { encodePreemptionLoops } from '#shared/api/node-pressure.ts';
+import { decodeNodePressure, encodePreemptionLoops } from '#shared/api/node-pressure.ts';
 
 describe('spec.preemptionLoops of a NodePressure', () => {
   test('a loop without owners, rounds or an end, or with an end beyond any window, is left out', () => {
