@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { QUEUE_TEMPLATE } from '#shared/api/queue.ts';
+import { celList } from '#shared/kube/admission/cel-expressions.ts';
+import { QUEUE_LEADERS } from '#shared/kube/admission/queue-policies.ts';
 import { structuralSchema } from './custom-resource-definition.ts';
 
 const POLICY = 'deploy/components/queues/leader-policy.yaml';
 
-/** The policy of the leader of the queues, with the fields that it may take over from the template of a queue. */
+/**
+ * The policies of the leader of the queues, with the accounts that they hold and the fields that it may take over from
+ * the template of a queue.
+ */
 export function guardedFields() {
   const fields = Object.entries(structuralSchema(QUEUE_TEMPLATE).properties);
   const maps = fields.filter(([, { type }]) => type === 'object');
@@ -14,19 +19,13 @@ export function guardedFields() {
     templateMaps: maps,
     templateAmounts: maps.filter(([, { additionalProperties }]) => additionalProperties !== undefined),
   };
-  const text = Object.entries(lists).reduce(
-    (policy, [name, listed]) =>
-      withList(
-        policy,
-        name,
-        listed.map(([field]) => field),
-      ),
-    readFileSync(POLICY, 'utf8'),
-  );
+  const expressions = new Map([['queues', `request.userInfo.username in ${QUEUE_LEADERS}`]]);
+  for (const [name, listed] of Object.entries(lists)) expressions.set(name, celList(listed.map(([field]) => field)));
+  let text = readFileSync(POLICY, 'utf8');
+  for (const [name, expression] of expressions) text = withExpression(text, name, expression);
   return { path: POLICY, text };
 }
 
-function withList(policy: string, name: string, fields: readonly string[]): string {
-  const list = `"[${fields.map((field) => `'${field}'`).join(', ')}]"`;
-  return policy.replace(new RegExp(`(- name: ${name}\n +expression: ).*`), `$1${list}`);
+function withExpression(policies: string, name: string, expression: string): string {
+  return policies.replaceAll(new RegExp(`(- name: ${name}\n +expression: ).*`, 'g'), `$1"${expression}"`);
 }

@@ -37,7 +37,9 @@ const LABELS = {
 };
 
 const USER = "request.userInfo.?username.orValue('')";
-const IS_LEADER = `${USER} in ${celList([ACCOUNTS.controller.user, FORMER_QUEUES_USER])}`;
+/** The users that lead the queues: the controller, and the account of earlier builds. */
+export const QUEUE_LEADERS = celList([ACCOUNTS.controller.user, FORMER_QUEUES_USER]);
+const IS_LEADER = `${USER} in ${QUEUE_LEADERS}`;
 const IS_GATED = `object.spec.?schedulingGates.orValue([]).exists(gate, gate.name == '${QUEUE_GATE}')`;
 /** Kubernetes rejects a gate on a pod that names its node; the guard says what to change. */
 const NEEDS_GATE = condition('needs-the-gate', `!${IS_GATED} && object.spec.?nodeName.orValue('') == ''`);
