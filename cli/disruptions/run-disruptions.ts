@@ -1,3 +1,4 @@
+import { secondsText } from '#shared/api/fields.ts';
 import type { Cause, Disruption } from '#shared/domain/disruption/disruption.ts';
 import { ageText } from '#shared/domain/base/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
@@ -14,7 +15,6 @@ import { expectWatchable, type ListCommandOptions, showChanges } from '#cli/clus
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import { type Column, formatListing, type Listing } from '#cli/output/listing.ts';
 import { isTable } from '#cli/output/output-option.ts';
-import { timeText } from '#cli/output/table.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { noDisruption, noneOfCause, NOT_SERVED } from './messages.ts';
 
@@ -65,7 +65,7 @@ type OptionalCell = Omit<Column<Disruption>, 'cell'> & { readonly cell: (row: Di
 /** As with kubectl, the namespace is a column if there may be several. */
 function columnsAt(ofAll: boolean, now: Instant): readonly OptionalCell[] {
   return [
-    { header: 'TIME', cell: ({ spec }) => timeText(spec.removedAt) },
+    { header: 'TIME', cell: ({ spec }) => secondsText(spec.removedAt) },
     ...(ofAll ? [{ header: 'NAMESPACE', cell: ({ namespace }: Disruption) => namespace }] : []),
     { header: 'POD', cell: ({ spec }) => spec.pod },
     { header: 'CAUSE', cell: ({ spec }) => spec.cause },

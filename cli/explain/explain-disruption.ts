@@ -1,3 +1,4 @@
+import { secondsText } from '#shared/api/fields.ts';
 import type { Disruption, RecordedCandidate } from '#shared/domain/disruption/disruption.ts';
 import { ageText, durationText } from '#shared/domain/base/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
@@ -9,7 +10,7 @@ import { type NamespacedName, splitName } from '#cli/cluster/find-pod.ts';
 import { disruptionFields, type DisruptionFields, readDisruptions } from '#cli/cluster/read-disruptions.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import type { OutputFormat } from '#cli/output/output-option.ts';
-import { formatSection, joinParts, printLine, timeText } from '#cli/output/table.ts';
+import { formatSection, joinParts, printLine } from '#cli/output/table.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import {
   avoidEntry,
@@ -144,7 +145,7 @@ export function sentencesOf(
   asked = spec.pod,
 ): readonly string[] {
   const { pod, node, cause, removedAt } = spec;
-  const [at, age] = [timeText(removedAt), ageText(removedAt, now)];
+  const [at, age] = [secondsText(removedAt), ageText(removedAt, now)];
   return [
     headline({ pod: `${namespace}/${pod}`, node, cause, at, age }),
     standing(spec),
@@ -169,14 +170,14 @@ function outcomeSentences({ spec, outcome }: Pick<Disruption, 'spec' | 'outcome'
   return [
     goneSentence({ spec, outcome }),
     replacementSentence({ spec, outcome }),
-    ...(avoid === undefined ? [] : [avoidEntry({ ...avoid, node: spec.node, until: timeText(avoid.until) })]),
+    ...(avoid === undefined ? [] : [avoidEntry({ ...avoid, node: spec.node, until: secondsText(avoid.until) })]),
   ];
 }
 
 function goneSentence({ spec, outcome: { goneAt, count } }: Pick<Disruption, 'spec' | 'outcome'>): string {
   if (goneAt === undefined) return NOT_SEEN_GONE;
   const after = durationText(Math.max(0, Math.floor((goneAt - spec.removedAt) / 1_000)));
-  return gone(timeText(goneAt), after, count > 1);
+  return gone(secondsText(goneAt), after, count > 1);
 }
 
 function replacementSentence({ spec, outcome: { replacement } }: Pick<Disruption, 'spec' | 'outcome'>): string {

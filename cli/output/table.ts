@@ -1,5 +1,3 @@
-import { secondsText } from '#shared/api/fields.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 
 const GAP = '   ';
@@ -52,11 +50,6 @@ export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (character) => {
     return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
   });
-}
-
-/** A time as kubectl prints it: RFC 3339, to the second. */
-export function timeText(at: Instant): string {
-  return secondsText(at);
 }
 
 /** The nodes on which a pod is not placed, and why; empty if there are none. */
