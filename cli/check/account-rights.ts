@@ -13,7 +13,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { DEPLOYMENTS, type Resource, resourceLabel, resourcePath, SERVICE_ACCOUNTS } from '#shared/kube/resource.ts';
 import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
-import { listIfAllowed, type RefusedList } from '#cli/cluster/list-all.ts';
+import { listPermitted, type RefusedList } from '#cli/cluster/list-all.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import { type Finding, listed } from './finding.ts';
 import { formerDeploymentsLeft, kindUnread, rightsMissing, rightsThere, rightsUnknown } from './messages.ts';
@@ -143,10 +143,12 @@ export interface AllowedLists {
 
 /** Lists these kinds; a kind that the caller may not list becomes a finding. Rejects with an InputError for other failures. */
 export async function listAllowed(client: KubeClient, resources: readonly Resource[]): Promise<AllowedLists> {
-  const lists = await Promise.all(resources.map((resource) => listIfAllowed(client, resource)));
-  const refused = lists.filter((list) => 'refusal' in list);
+  const { manifests, refused } = await listPermitted(
+    client,
+    resources.map((resource) => ({ resource })),
+  );
   return {
-    manifests: lists.flatMap((list) => ('refusal' in list ? [] : list.manifests)),
+    manifests,
     unread: new Set(refused.map(({ resource }) => resource.kind)),
     findings: kindsUnread(refused),
   };

@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { listObjects } from '#shared/kube/client/objects.ts';
+import { type CollectionAddress, listObjects } from '#shared/kube/client/objects.ts';
 import type { Failure } from '#shared/kube/client/outcome.ts';
 import { apiVersionOf, resourceLabel, type Resource } from '#shared/kube/resource.ts';
 import { InputError } from '#cli/process-io.ts';
@@ -63,8 +63,11 @@ function cannotList(resource: Resource, { kind, message }: Failure): InputError 
   return kind === 'forbidden' ? new ListForbidden(text, message) : new InputError(text);
 }
 
-/** The objects of a kind, or why the caller may not list it. */
-export type AllowedList = { readonly resource: Resource; readonly manifests: readonly Manifest[] } | RefusedList;
+/** The objects of some kinds, and the kinds that the caller may not list. */
+export interface PermittedObjects {
+  readonly manifests: readonly Manifest[];
+  readonly refused: readonly RefusedList[];
+}
 
 export interface RefusedList {
   readonly resource: Resource;
@@ -72,16 +75,21 @@ export interface RefusedList {
   readonly refusal: string;
 }
 
-/** Lists a kind if the caller may. Rejects with an InputError for other failures. */
-export async function listIfAllowed(
+/** Lists what the caller may list of these collections. Rejects with an InputError for other failures. */
+export async function listPermitted(
   client: KubeClient,
-  resource: Resource,
-  parts: ListedParts = {},
-): Promise<AllowedList> {
-  try {
-    return { resource, manifests: await listAll(client, resource, parts) };
-  } catch (error) {
-    if (error instanceof ListForbidden) return { resource, refusal: error.reason };
-    throw error;
-  }
+  collections: readonly CollectionAddress[],
+): Promise<PermittedObjects> {
+  const lists = await Promise.all(
+    collections.map(({ resource, namespace }) =>
+      listAll(client, resource, { namespace }).catch((error: unknown): RefusedList => {
+        if (error instanceof ListForbidden) return { resource, refusal: error.reason };
+        throw error;
+      }),
+    ),
+  );
+  return {
+    manifests: lists.flatMap((list) => ('refusal' in list ? [] : list)),
+    refused: lists.filter((list) => 'refusal' in list),
+  };
 }

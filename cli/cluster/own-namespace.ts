@@ -1,16 +1,8 @@
 import { decodeDisruption } from '#shared/api/disruption.ts';
 import { decodePodEvent, type PodEvent } from '#shared/decide/pods/pod-events.ts';
 import type { Disruption } from '#shared/domain/disruption/disruption.ts';
-import {
-  DISRUPTIONS,
-  EVENTS,
-  PDBS,
-  PODS,
-  type Resource,
-  resourceLabel,
-  RESOURCE_QUOTAS,
-} from '#shared/kube/resource.ts';
-import type { Manifest } from '#cli/manifests/parse-manifests.ts';
+import { DISRUPTIONS, EVENTS, PDBS, PODS, resourceLabel } from '#shared/kube/resource.ts';
+import { type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
 import { InputError } from '#cli/process-io.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 
@@ -22,7 +14,6 @@ export interface NamespaceObjects {
   /** The newest first. */
   readonly removals: readonly Disruption[];
   readonly budgets: readonly Manifest[];
-  readonly quotas: readonly Manifest[];
   /** Kinds that may not be listed in the namespace either. */
   readonly refused: readonly string[];
 }
@@ -39,31 +30,30 @@ export async function orInOwnNamespace<T>(
   });
 }
 
-const READ = [PODS, EVENTS, DISRUPTIONS, PDBS, RESOURCE_QUOTAS];
+const READ = [PODS, EVENTS, DISRUPTIONS, PDBS];
 
 /** Reads a namespace, by default that of the context. Rejects with an InputError if its pods may not be listed. */
 export async function readOwnNamespace(options: ClusterOptions, wanted?: string): Promise<NamespaceObjects> {
-  const [{ withCluster }, { listIfAllowed }] = await Promise.all([
+  const [{ withCluster }, { listPermitted }] = await Promise.all([
     import('./open-cluster.ts'),
     import('./list-all.ts'),
   ]);
   return withCluster(options, async ({ client, namespace: ofContext = 'default' }) => {
     const namespace = wanted ?? ofContext;
-    const lists = await Promise.all(READ.map((resource) => listIfAllowed(client, resource, { namespace })));
-    const refused = lists.filter((list) => 'refusal' in list);
+    const { manifests, refused } = await listPermitted(
+      client,
+      READ.map((resource) => ({ resource, namespace })),
+    );
     const noPods = refused.find(({ resource }) => resource === PODS);
     if (noPods !== undefined) throw new InputError(`cannot list pods in namespace ${namespace}: ${noPods.refusal}`);
-    const of = (wantedKind: Resource) =>
-      lists.flatMap((list) => ('manifests' in list && list.resource === wantedKind ? list.manifests : []));
     return {
       namespace,
-      pods: of(PODS),
-      events: of(EVENTS).map(({ raw }) => decodePodEvent(raw)),
-      removals: of(DISRUPTIONS)
+      pods: ofKind(manifests, PODS),
+      events: ofKind(manifests, EVENTS).map(({ raw }) => decodePodEvent(raw)),
+      removals: ofKind(manifests, DISRUPTIONS)
         .flatMap(({ raw }) => decodeDisruption(raw) ?? [])
         .toSorted((a, b) => b.spec.removedAt - a.spec.removedAt),
-      budgets: of(PDBS),
-      quotas: of(RESOURCE_QUOTAS),
+      budgets: ofKind(manifests, PDBS),
       refused: refused.map(({ resource }) => resourceLabel(resource)),
     };
   });

@@ -18,18 +18,16 @@ export async function readQuotas(
     const read = await readManifests(options, [], io);
     return { ...read, namespace: options.namespace ?? read.namespace, hidden: [] };
   }
-  const [{ withCluster }, { listIfAllowed }] = await Promise.all([
+  const [{ withCluster }, { listPermitted }] = await Promise.all([
     import('./open-cluster.ts'),
     import('./list-all.ts'),
   ]);
   return withCluster(options, async ({ client, namespace: ofContext = 'default' }) => {
     const namespace = options.namespace ?? ofContext;
-    const lists = await Promise.all([
-      listIfAllowed(client, PRIORITY_QUOTAS),
-      listIfAllowed(client, RESOURCE_QUOTAS, { namespace }),
+    const { manifests, refused } = await listPermitted(client, [
+      { resource: PRIORITY_QUOTAS },
+      { resource: RESOURCE_QUOTAS, namespace },
     ]);
-    const manifests = lists.flatMap((list) => ('manifests' in list ? list.manifests : []));
-    const hidden = lists.flatMap((list) => ('refusal' in list ? [resourceLabel(list.resource)] : []));
-    return { manifests, now: io.now(), namespace, hidden };
+    return { manifests, now: io.now(), namespace, hidden: refused.map(({ resource }) => resourceLabel(resource)) };
   });
 }
