@@ -19,6 +19,7 @@ import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import { countsPod, prepareBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
+import { countedClasses } from '#cli/check/policy-findings.ts';
 import type { ClusterModel, CountedQuota } from '#cli/cluster/cluster-model.ts';
 import type { Metadata } from '#cli/output/answer.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
@@ -32,6 +33,7 @@ import {
 } from '#shared/domain/quantity/quantity.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { PriorityScope } from '#shared/domain/quota/priority-quota.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import {
   avoided,
   budget,
@@ -209,29 +211,28 @@ const MAX_NAMESPACES = 5;
 type QuotaUsage = Pick<CountedQuota, 'name' | 'scope' | 'hard' | 'used' | 'byNamespace'>;
 
 export function quotaFacts(quota: QuotaUsage): QuotaFacts {
-  const free = subtractAmounts(quota.hard, quota.used);
+  return { metadata: { name: quota.name }, scope: scopeText(quota.scope), resources: resourcesOf(quota) };
+}
+
+/** The same of a ResourceQuota, in this namespace unless it names another. */
+export function namespacedQuota(quota: ResourceQuota, fallback: string): QuotaFacts {
+  const scope = countedClasses(quota);
   return {
-    metadata: { name: quota.name },
-    scope: scopeText(quota.scope),
-    resources: sortedNames(quota.hard).map((resource) => ({
-      resource,
-      hard: amountText(quota.hard, resource),
-      used: amountText(quota.used, resource),
-      free: amountText(free, resource),
-      namespaces: largestNamespaces(quota, resource),
-    })),
+    metadata: { namespace: quota.namespace || fallback, name: quota.name },
+    scope: scope === undefined ? 'pods of every priority' : scopeText(scope),
+    resources: resourcesOf({ ...quota, byNamespace: new Map() }),
   };
 }
 
-const EVERY: PriorityScope = { kind: 'range', min: 0, max: 0 };
-
-/** The same of a ResourceQuota; without a scope it counts pods of every priority. */
-export function namespacedQuota(
-  { name, hard, used }: Pick<QuotaUsage, 'name' | 'hard' | 'used'>,
-  scope: PriorityScope | undefined,
-): QuotaFacts {
-  const facts = quotaFacts({ name, scope: scope ?? EVERY, hard, used, byNamespace: new Map() });
-  return scope === undefined ? { ...facts, scope: 'pods of every priority' } : facts;
+function resourcesOf(quota: Omit<QuotaUsage, 'name' | 'scope'>): readonly ResourceFacts[] {
+  const free = subtractAmounts(quota.hard, quota.used);
+  return sortedNames(quota.hard).map((resource) => ({
+    resource,
+    hard: amountText(quota.hard, resource),
+    used: amountText(quota.used, resource),
+    free: amountText(free, resource),
+    namespaces: largestNamespaces(quota, resource),
+  }));
 }
 
 function scopeText(scope: PriorityScope): string {
@@ -239,7 +240,10 @@ function scopeText(scope: PriorityScope): string {
   return `priority classes ${[...scope.names].sort().join(', ')}`;
 }
 
-function largestNamespaces({ byNamespace }: QuotaUsage, resource: string): ResourceFacts['namespaces'] {
+function largestNamespaces(
+  { byNamespace }: Pick<QuotaUsage, 'byNamespace'>,
+  resource: string,
+): ResourceFacts['namespaces'] {
   const held = Array.from(byNamespace, ([namespace, used]) => ({ namespace, amount: amountOf(used, resource) }));
   return held
     .filter(({ amount }) => compareQuantities(amount, ZERO) > 0)

@@ -4,7 +4,6 @@ import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
 import { PRIORITY_QUOTAS, RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
-import { countedClasses } from '#cli/check/policy-findings.ts';
 import {
   CLUSTER_RESOURCES,
   type ClusterModel,
@@ -134,9 +133,7 @@ function quotaNamed(name: string, { manifests, namespace }: ClusterManifests): Q
   const [own] = ofKind(manifests, RESOURCE_QUOTAS).filter(
     (each) => nameOf(each) === name && namespaceOf(each, namespace) === namespace,
   );
-  if (own === undefined) return undefined;
-  const quota = decodeManifest(own, decodeResourceQuota);
-  return { ...namespacedQuota(quota, countedClasses(quota)), metadata: { namespace, name } };
+  return own && namespacedQuota(decodeManifest(own, decodeResourceQuota), namespace);
 }
 
 const POD_LABELS: readonly (readonly [Exclude<keyof PodFacts, 'metadata'>, string])[] = [

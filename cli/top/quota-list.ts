@@ -62,9 +62,7 @@ type ListedQuota = Omit<QuotaFacts, 'metadata'> & { readonly metadata: Metadata 
 /** None for a ResourceQuota that counts every priority, unless these are wanted, too. */
 function namespacedFacts(manifest: Manifest, fallback: string, isEvery: boolean): readonly ListedQuota[] {
   const quota = decodeManifest(manifest, decodeResourceQuota);
-  const scope = countedClasses(quota);
-  if (scope === undefined && !isEvery) return [];
-  return [{ ...namespacedQuota(quota, scope), metadata: { namespace: quota.namespace || fallback, name: quota.name } }];
+  return isEvery || countedClasses(quota) !== undefined ? [namespacedQuota(quota, fallback)] : [];
 }
 
 function byName(a: ListedQuota, b: ListedQuota): number {
