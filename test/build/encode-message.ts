@@ -1,6 +1,7 @@
 import { fieldsOf, type Field } from '#sandbox/api-server/protobuf/decode-message.ts';
 
 const QUANTITY = 'io.k8s.apimachinery.pkg.api.resource.Quantity';
+const TIME = 'io.k8s.apimachinery.pkg.apis.meta.v1.Time';
 const FIELDS_V1 = 'io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1';
 const VARINT = 0;
 const BYTES = 2;
@@ -21,7 +22,7 @@ export function encodeFrame(type: string, object: Buffer): Buffer {
   return Buffer.concat([head, event]);
 }
 
-/** The message of an OpenAPI definition, of its JSON form; times are left out. Throws where there is no such message. */
+/** The message of an OpenAPI definition, of its JSON form; of times whole seconds. Throws where there is no such message. */
 export function encodeMessage(definition: string, object: Json): Buffer {
   const fields = fieldsOf(definition);
   if (fields === undefined) throw new Error(`there is no message ${definition}`);
@@ -49,9 +50,14 @@ function encodeValue(number: number, type: string, value: unknown): Buffer {
   if (typeof value === 'number' || typeof value === 'boolean')
     return Buffer.concat([varint(number * 8 + VARINT), varint(BigInt.asUintN(64, BigInt(value)))]);
   if (type === FIELDS_V1) return bytesField(number, bytesField(1, Buffer.from(JSON.stringify(value))));
+  if (type === TIME) return bytesField(number, timeMessage(String(value)));
   if (typeof value !== 'string') return bytesField(number, encodeMessage(type, value as Json));
   if (type === 'string') return bytesField(number, Buffer.from(value));
   return type === QUANTITY ? bytesField(number, bytesField(1, Buffer.from(value))) : Buffer.alloc(0);
+}
+
+function timeMessage(text: string): Buffer {
+  return Buffer.concat([varint(8 + VARINT), varint(Math.floor(Date.parse(text) / 1000))]);
 }
 
 function varint(value: number | bigint): Buffer {

@@ -36,8 +36,13 @@ const SPEC: WireMessage = new Map<number, Field>([
 
 const CONDITION: WireMessage = new Map<number, Field>([...POD_CONDITION, [6, { name: 'message', type: 'text' }]]);
 
-const RUNNING_CONTAINER: WireMessage = new Map<number, Field>([
+/** When a container ended, so that an eviction by the kubelet that is shown late is not taken for a new one. */
+const TERMINATED: WireMessage = new Map<number, Field>([[6, { name: 'finishedAt', type: 'time' }]]);
+const CONTAINER_STATE: WireMessage = new Map<number, Field>([[3, { name: 'terminated', type: TERMINATED }]]);
+
+const CONTAINER: WireMessage = new Map<number, Field>([
   ...CONTAINER_STATUS,
+  [2, { name: 'state', type: CONTAINER_STATE }],
   [8, { name: 'containerID', type: 'text' }],
 ]);
 
@@ -47,9 +52,9 @@ const STATUS: WireMessage = new Map<number, Field>([
   [3, { name: 'message', type: 'text' }],
   [4, { name: 'reason', type: 'text' }],
   [7, { name: 'startTime', type: 'time' }],
-  [8, { name: 'containerStatuses', type: RUNNING_CONTAINER, many: 'list' }],
+  [8, { name: 'containerStatuses', type: CONTAINER, many: 'list' }],
   [9, { name: 'qosClass', type: 'text' }],
-  [10, { name: 'initContainerStatuses', type: RUNNING_CONTAINER, many: 'list' }],
+  [10, { name: 'initContainerStatuses', type: CONTAINER, many: 'list' }],
 ]);
 
 /**

@@ -57,7 +57,12 @@ const PODS: Readonly<Record<string, object>> = {
   'that the kubelet evicted': {
     metadata: METADATA,
     spec: SPEC,
-    status: { phase: 'Failed', reason: 'Evicted', message: LOW },
+    status: {
+      phase: 'Failed',
+      reason: 'Evicted',
+      message: LOW,
+      containerStatuses: [{ name: 'main', state: { terminated: { finishedAt: '2026-01-01T00:00:30Z' } } }],
+    },
   },
   'that the kubelet evicted and that has succeeded': {
     metadata: METADATA,
