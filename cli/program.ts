@@ -95,29 +95,27 @@ function inherit(command: Command, parent: Command): Command {
 /** The same arguments, read as kubectl reads them, with flags that stand before a command or its subcommand behind it. */
 export function flagsBehind(program: Command, args: readonly string[]): readonly string[] {
   const flags = flagsOf(program);
-  const plain = readAsPflag(flags, args);
-  const [words, before]: [string[], string[]] = [[], []];
-  let [at, command]: [number, Command | undefined] = [0, program];
-  while (command !== undefined) {
-    const length = flagLength(plain, at, flags);
-    before.push(...plain.slice(at, at + length));
-    at += length;
-    if (length > 0) continue;
-    command = subcommand(command, plain[at]);
-    if (command !== undefined) words.push(...plain.slice(at, at + 1));
-    at += Number(command !== undefined);
-  }
-  return [...words, ...before, ...plain.slice(at)];
+  return commandFirst(program, readAsPflag(flags, args), flags);
 }
 
-function subcommand(command: Command, word: string | undefined): Command | undefined {
-  return command.commands.find((each) => word !== undefined && [each.name(), ...each.aliases()].includes(word));
+/** `before` are the flags that were found so far. */
+function commandFirst(
+  command: Command,
+  args: readonly string[],
+  flags: Flags,
+  before: readonly string[] = [],
+): readonly string[] {
+  const length = flagLength(args, flags);
+  if (length > 0) return commandFirst(command, args.slice(length), flags, [...before, ...args.slice(0, length)]);
+  const [word = '', ...rest] = args;
+  const next = command.commands.find((each) => [each.name(), ...each.aliases()].includes(word));
+  return next === undefined ? [...before, ...args] : [word, ...commandFirst(next, rest, flags, before)];
 }
 
-/** How many arguments the flag there takes; 0 if none is there. */
-function flagLength(args: readonly string[], at: number, flags: Flags): number {
-  const [name = '', value] = (args[at] ?? '').split('=', 2);
+/** How many arguments the flag in front takes; 0 if none is there. */
+function flagLength([first = '', next]: readonly string[], flags: Flags): number {
+  const [name = '', value] = first.split('=', 2);
   const flag = flags.get(name);
   if (flag === undefined) return 0;
-  return flag.takesValue && value === undefined && at + 1 < args.length ? 2 : 1;
+  return flag.takesValue && value === undefined && next !== undefined ? 2 : 1;
 }
