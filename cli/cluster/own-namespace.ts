@@ -1,10 +1,10 @@
-import { decodeDisruption } from '#shared/api/disruption.ts';
 import { decodePodEvent, type PodEvent } from '#shared/decide/pods/pod-events.ts';
 import type { Disruption } from '#shared/domain/disruption/disruption.ts';
 import { DISRUPTIONS, EVENTS, PDBS, PODS, resourceLabel } from '#shared/kube/resource.ts';
 import { type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
 import { InputError } from '#cli/process-io.ts';
 import type { ClusterOptions } from './cluster-options.ts';
+import { decodeDisruptions } from './read-disruptions.ts';
 
 /** What a person sees who has a role in one namespace alone. */
 export interface NamespaceObjects {
@@ -50,9 +50,7 @@ export async function readOwnNamespace(options: ClusterOptions, wanted?: string)
       namespace,
       pods: ofKind(manifests, PODS),
       events: ofKind(manifests, EVENTS).map(({ raw }) => decodePodEvent(raw)),
-      removals: ofKind(manifests, DISRUPTIONS)
-        .flatMap(({ raw }) => decodeDisruption(raw) ?? [])
-        .toSorted((a, b) => b.spec.removedAt - a.spec.removedAt),
+      removals: decodeDisruptions(ofKind(manifests, DISRUPTIONS)),
       budgets: ofKind(manifests, PDBS),
       refused: refused.map(({ resource }) => resourceLabel(resource)),
     };

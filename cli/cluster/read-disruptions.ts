@@ -58,7 +58,7 @@ export async function readDisruptions(
 export function disruptionsIn(source: DisruptionSource, read: ClusterManifests): ReadDisruptions {
   const namespace = source.allNamespaces === true ? undefined : (source.namespace ?? read.namespace);
   const own = read.manifests.filter((each) => typeOf(each) === TYPE);
-  const disruptions = decodeAll(own.map((each) => withNamespace(each, read.namespace))).filter(
+  const disruptions = decodeDisruptions(own.map((each) => withNamespace(each, read.namespace))).filter(
     (each) => namespace === undefined || each.namespace === namespace,
   );
   return { disruptions, now: read.now, namespace, isServed: true };
@@ -71,7 +71,7 @@ async function readLive(source: DisruptionSource, now: Instant): Promise<ReadDis
   const [{ withCluster }, { listAll }] = await Promise.all([import('./open-cluster.ts'), import('./list-all.ts')]);
   return withCluster(source, async ({ client, namespace: ofContext = 'default' }) => {
     const namespace = source.allNamespaces === true ? undefined : (source.namespace ?? ofContext);
-    const disruptions = decodeAll(await listAll(client, DISRUPTIONS, { namespace }));
+    const disruptions = decodeDisruptions(await listAll(client, DISRUPTIONS, { namespace }));
     const isServed = disruptions.length > 0 || (await isKindServed(client, namespace));
     return { disruptions, now, namespace, isServed };
   });
@@ -82,8 +82,8 @@ async function isKindServed(client: KubeClient, namespace: string | undefined): 
   return kind !== 'notFound';
 }
 
-/** The newest first; at equal times by name, so that the order is always the same. */
-function decodeAll(manifests: readonly Manifest[]): readonly Disruption[] {
+/** Those that can be read, the newest first; at equal times by name, so that the order is always the same. */
+export function decodeDisruptions(manifests: readonly Manifest[]): readonly Disruption[] {
   return manifests
     .map(({ raw }) => decodeDisruption(raw))
     .filter((each) => each !== undefined)

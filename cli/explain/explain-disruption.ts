@@ -86,7 +86,10 @@ export async function findGonePod(
 }
 
 /** The Disruptions of a namespace that are about pods of one name, alone or among others. */
-export function removalsOf(pod: NamespacedName, { disruptions }: RecordsOfNamespace): readonly Disruption[] {
+export function removalsOf(
+  pod: NamespacedName,
+  { disruptions }: Pick<RecordsOfNamespace, 'disruptions'>,
+): readonly Disruption[] {
   return disruptions.filter(
     ({ namespace, spec, outcome }) =>
       namespace === pod.namespace && [spec, ...outcome.others].some((each) => each.pod === pod.name),

@@ -53,7 +53,7 @@ export function situationOf(
   raw: unknown,
   { namespace, events, removals }: Pick<NamespaceObjects, 'namespace' | 'events' | 'removals'>,
 ): PodSituation {
-  const own = removalsOf({ namespace, name }, { disruptions: removals, isServed: true });
+  const own = removalsOf({ namespace, name }, { disruptions: removals });
   return podSituation({ name, raw, events, removals: own });
 }
 
@@ -68,7 +68,7 @@ function ownFacts(pod: Pod, { budgets, removals }: NamespaceObjects, now: number
       budgets.map((each) => decodeManifest(each, decodeBudget)),
       pod,
     ),
-    removals: ownerLosses({ disruptions: removals, isServed: true }, pod, now),
+    removals: ownerLosses({ disruptions: removals }, pod, now),
   };
 }
 

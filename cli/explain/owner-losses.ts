@@ -35,7 +35,11 @@ const PERIOD_MS = DAYS * 86_400_000;
 const MAX_SHOWN = 3;
 
 /** The pods that the owner of a pod lost in the last days, the latest few by name; empty if none. */
-export function ownerLosses({ disruptions, problem }: RecordsOfNamespace, pod: Pod, now: Instant): string {
+export function ownerLosses(
+  { disruptions, problem }: Omit<RecordsOfNamespace, 'isServed'>,
+  pod: Pod,
+  now: Instant,
+): string {
   if (problem !== undefined) return lossesNotKnown(problem);
   const own = disruptions.filter((each) => now - each.spec.removedAt < PERIOD_MS && isOfOwner(each, pod));
   if (own.length === 0) return '';
