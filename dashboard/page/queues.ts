@@ -1,6 +1,7 @@
 /** The tree of queues: what each is guaranteed, deserves and uses, what waits, and problems. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
+import { DEFAULT_RECLAIM } from '#shared/domain/queue/reclaim-settings.ts';
 import type { QueueResourceView, QueueView } from '#dashboard/views/view.ts';
 import type { Context, Page, PageOptions, Shown } from './context.ts';
 import { duration } from './format.ts';
@@ -68,7 +69,7 @@ const RECLAIM: Readonly<Record<string, string>> = {
 
 /** Without an object for the root, reclaim has its default. */
 function reclaimText(queues: readonly QueueView[]): Shown {
-  const mode = queues.find(({ name }) => name === 'root')?.reclaim ?? 'DryRun';
+  const mode = queues.find(({ reclaim }) => reclaim !== '')?.reclaim ?? DEFAULT_RECLAIM.mode;
   const text = queues.length === 0 ? undefined : RECLAIM[mode];
   return text === undefined ? nothing : html`<p>${badge(modeText(mode))} ${text}</p>`;
 }

@@ -1,6 +1,8 @@
 import { decodeEvictedPods } from '#shared/api/evicted-pods.ts';
 import { type Fields, fieldsOf, instantOf, integerOf, listOf, textOf } from '#shared/api/fields.ts';
 import { byName } from '#shared/domain/base/texts.ts';
+import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
+import { DEFAULT_RECLAIM } from '#shared/domain/queue/reclaim-settings.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { conditionOf } from './condition.ts';
@@ -27,7 +29,9 @@ export function queueEntry(object: KubeObject): QueueEntry {
     weight: integerOf(spec['weight']) ?? 1,
     policy: textOf(fieldsOf(spec['preemption'])['policy'], MAX_NAME_LENGTH) ?? 'Default',
     reclaim:
-      object.metadata.name === ROOT ? (textOf(fieldsOf(spec['reclaim'])['mode'], MAX_NAME_LENGTH) ?? 'DryRun') : '',
+      object.metadata.name === ROOT_QUEUE
+        ? (textOf(fieldsOf(spec['reclaim'])['mode'], MAX_NAME_LENGTH) ?? DEFAULT_RECLAIM.mode)
+        : '',
     amounts: amountsOf(spec, status),
     waitingPods: integerOf(status['waitingPods']) ?? 0,
     oldestWaiting: instantOf(status['oldestWaiting']),
@@ -84,12 +88,10 @@ export function queueTree(entries: Iterable<QueueEntry>): readonly QueueView[] {
 
 /** A queue without a parent is below the root, if an object describes the root. */
 function parentIn(known: ReadonlySet<string>, name: string, parent: string): string {
-  if (name === ROOT) return '';
-  if (parent === '') return known.has(ROOT) ? ROOT : '';
+  if (name === ROOT_QUEUE) return '';
+  if (parent === '') return known.has(ROOT_QUEUE) ? ROOT_QUEUE : '';
   return known.has(parent) ? parent : '';
 }
-
-const ROOT = 'root';
 
 /** By resource type, the end of the longest bar or mark among these queues. */
 function longestBars(siblings: readonly QueueEntry[]): ReadonlyMap<string, number> {
