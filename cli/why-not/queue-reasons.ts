@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import { compareTexts, podName } from '#shared/domain/base/texts.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { minus } from '#shared/domain/quantity/whole.ts';
+import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { queueQuantity } from '#shared/domain/queue/queue.ts';
 import { isLeaf } from '#shared/domain/queue/queue-tree.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
@@ -47,16 +47,12 @@ function holdersIn({ plan, room }: QueueScene, type: string): readonly string[] 
     const [used, deserved] = [usedBy(plan.used, index, type), deservedOf(plan.shares, index).get(type) ?? 0];
     return isLeaf(tree, index) && minus(used, deserved) > 0 ? [{ queue: name, used, deserved }] : [];
   });
-  return over.slice(0, MAX_HOLDERS).map(({ queue, ...amounts }) => {
-    const [used, deserved] = [amounts.used, amounts.deserved].map((each) => formatQuantity(queueQuantity(type, each)));
-    return holdsMore({
-      queue,
-      type,
-      used: String(used),
-      deserved: String(deserved),
-      largest: largestOf(room, queue, type),
-    });
-  });
+  const text = (amount: Whole): string => formatQuantity(queueQuantity(type, amount));
+  return over
+    .slice(0, MAX_HOLDERS)
+    .map(({ queue, used, deserved }) =>
+      holdsMore({ queue, type, used: text(used), deserved: text(deserved), largest: largestOf(room, queue, type) }),
+    );
 }
 
 function largestOf({ pods }: QueueScene['room'], queue: string, type: string): string | undefined {
