@@ -118,6 +118,7 @@ export default tseslint.config(
       'max-params': ['error', 4],
       'max-lines': ['error', MAX_FILE_LENGTH],
       'max-lines-per-function': ['error', MAX_FUNCTION_LENGTH],
+      'no-duplicate-imports': 'error',
       'no-restricted-syntax': ['error', DEFAULT_EXPORT],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { decodeNodePressure } from '#shared/api/node-pressure.ts';
-import { type NodePressure, isFresh } from '#shared/api/node-pressure.ts';
+import { decodeNodePressure, type NodePressure, isFresh } from '#shared/api/node-pressure.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
 import { byName } from '#shared/domain/base/texts.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';

@@ -1,7 +1,6 @@
-import express from 'express';
+import express, { type Express } from 'express';
 import type { ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import type { Express } from 'express';
 import { serve, type Server, type TlsOptions } from '#shared/http/serve.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';

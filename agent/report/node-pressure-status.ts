@@ -1,15 +1,15 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
-import { boundedOwner } from '#shared/api/node-pressure.ts';
-import { MAX_REASON } from '#shared/api/schema/report-fields.ts';
-import type {
-  EvictionEntry,
-  NextEntry,
-  NodePressureStatus,
-  PressureConditionEntry,
-  RuleEntry,
-  SignalEntry,
+import {
+  boundedOwner,
+  type EvictionEntry,
+  type NextEntry,
+  type NodePressureStatus,
+  type PressureConditionEntry,
+  type RuleEntry,
+  type SignalEntry,
 } from '#shared/api/node-pressure.ts';
+import { MAX_REASON } from '#shared/api/schema/report-fields.ts';
 import { orderFor } from '#shared/decide/eviction/ranking/rank-node.ts';
 import type { EvictionRecord, PassResult } from '#shared/decide/eviction/decide.ts';
 import type { PreviousStatus } from '#agent/observe/api-server/node-pressure-object.ts';

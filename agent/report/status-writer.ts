@@ -1,10 +1,9 @@
 import { type Backoff, backoffDelay } from '#shared/runtime/repeat.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
+import { type NodePressureStatus, encodeStatus } from '#shared/api/node-pressure.ts';
 import { LOG } from '#agent/messages.ts';
 import { encodeObject } from '#shared/api/fields.ts';
-import { encodeStatus } from '#shared/api/node-pressure.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { createObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';

@@ -5,8 +5,7 @@
  * decision, which other programs on the machine change less.
  */
 import { plainQueue, type Queue } from '#shared/domain/queue/queue.ts';
-import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import { compareGoingFirst } from '#shared/domain/queue/queue-pod.ts';
+import { type RunningPod, type WaitingPod, compareGoingFirst } from '#shared/domain/queue/queue-pod.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
 import type { GivingNode } from '#shared/domain/queue/givers.ts';
 import { decideReclaimInSteps, type ReclaimQuestion } from '#shared/domain/queue/reclaim.ts';

@@ -2,8 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { ref } from 'lit-html/directives/ref.js';
 import { inOneUnit } from '#dashboard/views/one-unit.ts';
-import { isRemoval } from '#dashboard/views/view.ts';
-import type { EvictionView, NodeState, NodeView, SignalView } from '#dashboard/views/view.ts';
+import { isRemoval, type EvictionView, type NodeState, type NodeView, type SignalView } from '#dashboard/views/view.ts';
 import { type Chart, chartLabel, createChart, type Figures } from './chart.ts';
 import type { Context, Page, PageOptions, Shown } from './context.ts';
 import { age, percent, shownState, STATES } from './format.ts';

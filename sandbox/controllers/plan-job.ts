@@ -1,6 +1,5 @@
 import { timeText } from '#sandbox/api-server/wire/object.ts';
-import { PODS } from '#shared/kube/resource.ts';
-import type { Resource } from '#shared/kube/resource.ts';
+import { PODS, type Resource } from '#shared/kube/resource.ts';
 import { isActive, isReady, type Job, ownedBy, type RunningPod } from './wire-workloads.ts';
 import { createPod, referenceTo, statusPatch, type Write } from './write.ts';
 

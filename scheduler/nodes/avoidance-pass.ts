@@ -1,4 +1,4 @@
-import type { NodePressure } from '#shared/api/node-pressure.ts';
+import { type NodePressure, encodeAvoid } from '#shared/api/node-pressure.ts';
 import type { Instant, OwnerKey } from '#shared/domain/pod/pod.ts';
 import type { NodeMode } from '#shared/domain/nodes/node-settings.ts';
 import {
@@ -10,7 +10,6 @@ import {
 import { EVENT_REASONS, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ObjectReference } from '#shared/kube/events/event-recorder.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
-import { encodeAvoid } from '#shared/api/node-pressure.ts';
 import type { AvoidEntry } from '#shared/domain/nodes/avoid-nodes.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';

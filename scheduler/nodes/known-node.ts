@@ -16,8 +16,7 @@ import {
   readText,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
-import { decodeNodePressure } from '#shared/api/node-pressure.ts';
-import { isFresh, type NodePressure, type NodePressureStatus } from '#shared/api/node-pressure.ts';
+import { decodeNodePressure, isFresh, type NodePressure, type NodePressureStatus } from '#shared/api/node-pressure.ts';
 import {
   type NamedPolicy,
   nodeSettingsIn,

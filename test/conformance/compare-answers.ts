@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { KINDS } from './kinds.ts';
 import { findings, type JudgedAnswer, type JudgedCase } from './queue-judge.ts';
-import type { Vector } from './read-vectors.ts';
-import { withoutAnswer } from './read-vectors.ts';
+import { type Vector, withoutAnswer } from './read-vectors.ts';
 
 /** What was recorded and what was given, in a form in which right answers are equal. */
 export type Compared = readonly [expected: unknown, got: unknown];

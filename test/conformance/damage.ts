@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { Kind } from './kinds.ts';
-import type { Vector } from './read-vectors.ts';
-import { withoutAnswer } from './read-vectors.ts';
+import { type Vector, withoutAnswer } from './read-vectors.ts';
 
 /** One place of a case and what it is replaced with. */
 interface Damage {

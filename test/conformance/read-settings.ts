@@ -1,6 +1,5 @@
 import type { EvictionSettings } from '#shared/domain/pressure/parse-thresholds.ts';
-import type { WireObject } from '#shared/kube/decode/wire-object.ts';
-import { readTextMap, readTexts } from '#shared/kube/decode/wire-object.ts';
+import { type WireObject, readTextMap, readTexts } from '#shared/kube/decode/wire-object.ts';
 
 /** The kubelet's eviction settings of a case. */
 export function readSettings(config: WireObject): EvictionSettings {

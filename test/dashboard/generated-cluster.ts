@@ -11,8 +11,7 @@ import { generatedPods } from './generated-pods.ts';
 import { generatedRecords } from './generated-records.ts';
 import { eventEntry, recordedRemovals, timelineOf } from '#dashboard/views/timeline.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
-import { decodeNodePressure } from '#shared/api/node-pressure.ts';
-import type { NodePressure } from '#shared/api/node-pressure.ts';
+import { decodeNodePressure, type NodePressure } from '#shared/api/node-pressure.ts';
 import { CONDITIONS } from '#agent/messages.ts';
 
 const FACTS = { signal: 'memory.available' };

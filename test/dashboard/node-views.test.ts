@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createNodeViews } from '#dashboard/live-objects.ts';
-import { decodeNodePressure } from '#shared/api/node-pressure.ts';
-import type { NodePressure } from '#shared/api/node-pressure.ts';
+import { decodeNodePressure, type NodePressure } from '#shared/api/node-pressure.ts';
 
 const NOW = Date.parse('2026-01-01T11:00:00Z');
 const SECOND = 1_000;

@@ -1,5 +1,4 @@
-import type { Clock } from '#shared/runtime/clock.ts';
-import { assertDelay } from '#shared/runtime/clock.ts';
+import { type Clock, assertDelay } from '#shared/runtime/clock.ts';
 
 export interface ManualClock extends Clock {
   /** Moves time on, waking sleepers in order and letting their work settle in between. */

@@ -1,5 +1,10 @@
-import { decodeNodePressure } from '#shared/api/node-pressure.ts';
-import type { AvoidEntry, EvictionEntry, NodePressureStatus, RuleEntry } from '#shared/api/node-pressure.ts';
+import {
+  decodeNodePressure,
+  type AvoidEntry,
+  type EvictionEntry,
+  type NodePressureStatus,
+  type RuleEntry,
+} from '#shared/api/node-pressure.ts';
 import { isSignal, type Signal } from '#shared/domain/pressure/signal.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';

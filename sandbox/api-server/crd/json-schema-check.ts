@@ -1,6 +1,12 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
-import { invalidValue, required, tooMany, unsupported, wrongType } from '#sandbox/api-server/errors/field-error.ts';
+import {
+  type FieldError,
+  invalidValue,
+  required,
+  tooMany,
+  unsupported,
+  wrongType,
+} from '#sandbox/api-server/errors/field-error.ts';
 import { isFields, type Fields } from '#sandbox/api-server/wire/object.ts';
 
 /** Checks a custom resource against its schema; mistakes in the words of the API server. */

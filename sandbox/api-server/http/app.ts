@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import express from 'express';
-import type { ErrorRequestHandler, Express, Request, Response } from 'express';
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { methodNotAllowed, badRequest, bodyTooLarge, tooManyRequests } from '#sandbox/api-server/errors/errors.ts';
 import { UnknownPathError, statusError } from '#sandbox/api-server/errors/status-error.ts';
 import type { ApiRequest, User } from '#sandbox/api-server/operations/api-request.ts';

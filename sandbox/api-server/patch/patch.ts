@@ -1,5 +1,4 @@
-import jsonPatch from 'fast-json-patch';
-import type { Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { copyOf, isFields, type Fields } from '#sandbox/api-server/wire/object.ts';
 import { badRequest } from '#sandbox/api-server/errors/errors.ts';
 import { statusError } from '#sandbox/api-server/errors/status-error.ts';

@@ -4,8 +4,7 @@ import { decide, type EvictionRecord, type PassResult } from '#shared/decide/evi
 import { indexPods } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { noteRequest } from '#agent/report/reporter.ts';
 import { nodePressureStatus } from '#agent/report/node-pressure-status.ts';
-import { encodeStatus } from '#shared/api/node-pressure.ts';
-import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
+import { encodeStatus, type NodePressureStatus } from '#shared/api/node-pressure.ts';
 import { pressureConditions } from '#agent/report/pressure-conditions.ts';
 import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/policy.ts';
 import { because, snapshot, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';

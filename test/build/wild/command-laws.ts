@@ -1,5 +1,4 @@
-import type { Pod } from '#shared/domain/pod/pod.ts';
-import { isBound } from '#shared/domain/pod/pod.ts';
+import { type Pod, isBound } from '#shared/domain/pod/pod.ts';
 import { preemptView } from '#shared/decide/simulation/preempt-view.ts';
 import { placementOf } from '#cli/cluster/placement.ts';
 import { queueScene } from '#cli/simulate/queue-scene.ts';

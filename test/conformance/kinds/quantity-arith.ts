@@ -1,9 +1,12 @@
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
-import type { Quantity } from '#shared/domain/quantity/quantity.ts';
-import { addQuantities, compareQuantities, subtractQuantities } from '#shared/domain/quantity/quantity.ts';
-import type { WireObject } from '#shared/kube/decode/wire-object.ts';
-import { readPointerText, refuseField } from '#shared/kube/decode/wire-object.ts';
+import {
+  type Quantity,
+  addQuantities,
+  compareQuantities,
+  subtractQuantities,
+} from '#shared/domain/quantity/quantity.ts';
+import { type WireObject, readPointerText, refuseField } from '#shared/kube/decode/wire-object.ts';
 import { readCase } from '#test/conformance/required.ts';
 
 /** Kind `quantity-arith`: two quantities compared, added and subtracted. */

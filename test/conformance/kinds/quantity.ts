@@ -1,7 +1,6 @@
 import { canonicalQuantity, formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
-import type { Quantity } from '#shared/domain/quantity/quantity.ts';
-import { quantityMilliValue, quantitySign, quantityValue } from '#shared/domain/quantity/quantity.ts';
+import { type Quantity, quantityMilliValue, quantitySign, quantityValue } from '#shared/domain/quantity/quantity.ts';
 import { parseWireQuantity, readPointerText } from '#shared/kube/decode/wire-object.ts';
 import { readCase } from '#test/conformance/required.ts';
 

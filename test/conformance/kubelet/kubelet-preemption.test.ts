@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Requirement } from './kubelet-preemption.ts';
-import { kubeletPreemption, mayPreempt } from './kubelet-preemption.ts';
+import { type Requirement, kubeletPreemption, mayPreempt } from './kubelet-preemption.ts';
 import { pod } from '#test/shared/domain/ranking/builders.ts';
 
 const CRITICAL = pod('critical', { priority: 2_000_000_000 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { NodeReclaim } from './node-reclaim.ts';
-import { nodeReclaimFor } from './node-reclaim.ts';
+import { type NodeReclaim, nodeReclaimFor } from './node-reclaim.ts';
 import type { DiskLayout, Signal } from '#shared/domain/pressure/signal.ts';
 
 describe('nodeReclaimFor', () => {

@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asUser, type AnswerOfUser } from '#test/cluster/admission/support/as-user.ts';
 import { clusterObjects, onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
-import { at, contractHarness, pod, textAt, uniqueName } from '#test/contract/harness.ts';
-import type { ContractTarget, Harness } from '#test/contract/harness.ts';
+import {
+  at,
+  contractHarness,
+  pod,
+  textAt,
+  uniqueName,
+  type ContractTarget,
+  type Harness,
+} from '#test/contract/harness.ts';
 import { WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 import { collectionPath, workloadKind, WORKLOAD_KINDS } from '#test/webhook/support/workloads.ts';
 import { eventually } from '#test/build/waiting.ts';

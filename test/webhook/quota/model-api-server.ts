@@ -1,5 +1,4 @@
-import type { Amounts } from '#shared/domain/quantity/quantity.ts';
-import { filterAmounts, quantityFromInteger } from '#shared/domain/quantity/quantity.ts';
+import { type Amounts, filterAmounts, quantityFromInteger } from '#shared/domain/quantity/quantity.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedAmounts } from '#shared/domain/quota/ledger/namespace-bounds.ts';

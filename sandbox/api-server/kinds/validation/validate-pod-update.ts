@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
-import { forbiddenField } from '#sandbox/api-server/errors/field-error.ts';
+import { type FieldError, forbiddenField } from '#sandbox/api-server/errors/field-error.ts';
 import {
   copyOf,
   fieldsAt,

@@ -1,5 +1,11 @@
-import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
-import { duplicate, absent, invalidValue, required, unsupported } from '#sandbox/api-server/errors/field-error.ts';
+import {
+  type FieldError,
+  duplicate,
+  absent,
+  invalidValue,
+  required,
+  unsupported,
+} from '#sandbox/api-server/errors/field-error.ts';
 import {
   fieldsAt,
   listAt,

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityMilliValue, quantitySign } from '#shared/domain/quantity/quantity.ts';
-import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
-import { invalidValue, required } from '#sandbox/api-server/errors/field-error.ts';
+import { type FieldError, invalidValue, required } from '#sandbox/api-server/errors/field-error.ts';
 import {
   fieldsAt,
   listAt,

@@ -1,7 +1,6 @@
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { compareQuantities, quantitySign, type Quantity } from '#shared/domain/quantity/quantity.ts';
-import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
-import { invalidValue } from '#sandbox/api-server/errors/field-error.ts';
+import { type FieldError, invalidValue } from '#sandbox/api-server/errors/field-error.ts';
 import { fieldsAt, type Fields } from '#sandbox/api-server/wire/object.ts';
 
 const STANDARD = new Set(['cpu', 'memory', 'ephemeral-storage']);

@@ -1,5 +1,4 @@
-import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
-import { duplicate, invalidValue, required, tooMany } from '#sandbox/api-server/errors/field-error.ts';
+import { type FieldError, duplicate, invalidValue, required, tooMany } from '#sandbox/api-server/errors/field-error.ts';
 import {
   fieldsAt,
   listAt,

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
-import { invalidValue, required } from '#sandbox/api-server/errors/field-error.ts';
+import { type FieldError, invalidValue, required } from '#sandbox/api-server/errors/field-error.ts';
 import { matchesSelector } from '#sandbox/api-server/selectors/label-query.ts';
 import { fieldsAt, isFields, textAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { atLeast, oneOf, validatePodSpec } from './validate-pod.ts';

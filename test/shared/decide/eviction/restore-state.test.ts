@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
-import { restoreState } from '#shared/decide/eviction/decide.ts';
-import { decide, type EvictionRecord } from '#shared/decide/eviction/decide.ts';
+import { restoreState, decide, type EvictionRecord } from '#shared/decide/eviction/decide.ts';
 import { because, snapshot, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 
 const WALL = Date.UTC(2026, 0, 1);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ProtectionRules, isCriticalPod, protectionOf } from '#shared/domain/eviction/protection.ts';
 import { withinRequestProtection } from '#shared/domain/eviction/choose-victims.ts';
-import type { PodWish } from '#test/shared/domain/ranking/builders.ts';
-import { candidate, pod, usage } from '#test/shared/domain/ranking/builders.ts';
+import { type PodWish, candidate, pod, usage } from '#test/shared/domain/ranking/builders.ts';
 
 const RULES: ProtectionRules = {
   protectedNamespaces: new Set(['kube-system']),

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
-import { restoreState } from '#shared/decide/eviction/decide.ts';
-import type { EvictionRecord } from '#shared/decide/eviction/decide.ts';
+import { restoreState, type EvictionRecord } from '#shared/decide/eviction/decide.ts';
 import { because, type NodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode, whoWent } from '#test/shared/decide/eviction/episode.ts';
 
