@@ -15,8 +15,7 @@ const { groups } = parse(readFileSync('deploy/alerts/plimsoll.yaml', 'utf8')) as
   readonly groups: readonly { readonly rules: readonly Alert[] }[];
 };
 const alerts = groups.flatMap(({ rules }) => rules).map((rule) => [rule.alert, rule] as const);
-/** The rules for Alertmanager that the guide shows. */
-const { inhibit_rules: inhibitions } = parse(shownInhibitions()) as {
+const { inhibit_rules: inhibitions } = parse(readFileSync('deploy/alerts/alertmanager.yaml', 'utf8')) as {
   readonly inhibit_rules: readonly {
     readonly source_matchers: readonly string[];
     readonly target_matchers: readonly string[];
@@ -24,11 +23,6 @@ const { inhibit_rules: inhibitions } = parse(shownInhibitions()) as {
   }[];
 };
 const runbook = readRunbook(readFileSync('docs/runbook.md', 'utf8'));
-
-function shownInhibitions(): string {
-  const guide = readFileSync('docs/guides/install.md', 'utf8');
-  return /```yaml\n(inhibit_rules:[\s\S]*?)```/.exec(guide)?.[1] ?? '';
-}
 
 /** The names of alerts that matchers such as `alertname =~ "A|B"` select. */
 function matchedAlerts(matchers: readonly string[]): readonly string[] {
@@ -71,7 +65,7 @@ describe('alerts', () => {
     expect([...runbook.keys()].toSorted()).toEqual(alerts.map(([name]) => name).toSorted());
   });
 
-  test('the guide inhibits alerts that exist, none by itself, and by labels that both keep', () => {
+  test('Alertmanager inhibits alerts that exist, none by itself, and by labels that both keep', () => {
     const names = new Set(alerts.map(([name]) => name));
     expect(inhibitions.length).toBeGreaterThan(3);
     for (const { source_matchers: sources, target_matchers: targets, equal } of inhibitions) {
