@@ -10,7 +10,7 @@ Every command with its own flags; \`--help\` shows the same, and [the guide](../
 
 This page is generated from the code (\`npm run generate\`).
 `;
-const HEADER = ['flag', 'meaning'];
+const HEADER = ['argument', 'meaning'];
 /** A flag of this many commands, with the same text, is described once. */
 const COMMON_FROM = 4;
 const HELP = '--help';
@@ -25,8 +25,8 @@ const NO_IO: ProcessIo = {
 };
 
 interface ShownCommand {
-  readonly usage: string;
   readonly name: string;
+  readonly aliases: readonly string[];
   readonly description: string;
   readonly flags: readonly Flag[];
 }
@@ -41,10 +41,11 @@ export function describeCommandLine(): string {
   return [INTRODUCTION, head, ...commands.map((each) => describeCommand(each, common))].join('\n');
 }
 
-function describeCommand({ name, usage, description, flags }: ShownCommand, common: readonly Flag[]): string {
+function describeCommand({ name, aliases, description, flags }: ShownCommand, common: readonly Flag[]): string {
   const own = flags.filter((flag) => !common.some((each) => isSame(each, flag)));
   const table = own.length === 0 ? '' : `\n${markdownTable(HEADER, own.map(row))}`;
-  return `## ${name}\n\n${code(usage)}: ${description}\n${table}`;
+  const also = aliases.length === 0 ? '' : ` Also ${aliases.map(code).join(', ')}.`;
+  return `## ${name}\n\n${description}${also}\n${table}`;
 }
 
 function shownCommands(command: Command, parent: string): readonly ShownCommand[] {
@@ -52,10 +53,10 @@ function shownCommands(command: Command, parent: string): readonly ShownCommand[
   const name = `${parent} ${command.name()}`.trim();
   const shown = help.visibleCommands(command);
   const below = command.commands.filter((each) => shown.includes(each)).flatMap((each) => shownCommands(each, name));
-  return [
-    { name, usage: help.commandUsage(command), description: command.description(), flags: flagsOf(help, command) },
-    ...below,
-  ];
+  const flags = flagsOf(help, command);
+  // What only groups others says nothing that they do not say.
+  if (below.length > 0 && flags.length === 0) return below;
+  return [{ name, aliases: command.aliases(), description: command.description(), flags }, ...below];
 }
 
 function flagsOf(help: Help, command: Command): readonly Flag[] {
