@@ -11,6 +11,7 @@ import {
   MAX_WINDOW_MS,
 } from '#shared/domain/preemption/loop/loop-record.ts';
 import { readReport } from './schema/decode-report.ts';
+import { SPARE_STATUS } from './spare-status.ts';
 import { type CrdWords, described } from './schema/crd-words.ts';
 import {
   because,
@@ -272,6 +273,8 @@ export const NODE_PRESSURE_STATUS = described(
       'Thresholds in force, and whether each may evict pods. A threshold that was already met when it was set evicts no pod until it has not been met for the transition period, or until it is confirmed; the confirmed threshold before it stays in force meanwhile.',
     ).optional(),
     evictions: entries(EVICTION_ENTRY, 32, 'In-flight evictions and the latest evictions that ended.'),
+    /** `undefined` unless the policy says `spare`. */
+    spare: SPARE_STATUS.optional(),
   }),
   'Observed state of this node. Only the agent of the node writes it.',
 );

@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import { DEFAULT_NODE_SETTINGS, type NodeSettings } from '#shared/domain/nodes/node-settings.ts';
 import { FAMILIES } from '#shared/domain/nodes/plan-node-changes.ts';
+import { parsePercentage } from '#shared/domain/pressure/parse-percentage.ts';
+import { NO_SPARE, type SpareSettings } from '#shared/domain/spare/spare-settings.ts';
+import { DAY_MS, HOUR_MS } from '#shared/domain/base/durations.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import { described } from '#shared/api/schema/crd-words.ts';
 import { withoutAbsent } from '#shared/api/schema/decode-kind.ts';
 import { text } from '#shared/api/schema/fields.ts';
 import { refuseField } from '#shared/kube/decode/wire-object.ts';
-import { choice } from './signal-table.ts';
+import { choice, PERCENT_ALONE } from './signal-table.ts';
 
 /*
- * What a NodePressurePolicy says about avoid lists, taints and conditions of its nodes. No word is a boolean of YAML,
+ * What a NodePressurePolicy says about avoid lists, taints, conditions and spare room of its nodes. No word is a boolean of YAML,
  * such as `Off`, which the API server refuses.
  */
 
@@ -67,14 +70,42 @@ export const TAINTS = described(
   'Taints and conditions of the nodes. Changes take effect at once.',
 );
 
+const PERCENTAGE = { pattern: PERCENT_ALONE, maxLength: 64 };
+
+export const SPARE = described(
+  z.object({
+    mode: choice(
+      NODE_MODES,
+      'DryRun measures and reports spare room. Enforce also offers it as plimsoll.dev/spare-memory and plimsoll.dev/spare-cpu of the nodes. Disabled does neither.',
+      'DryRun',
+    ),
+    percentile: described(
+      z.int().min(50).max(100).exactOptional(),
+      'Percentage of rises in usage, as seen before, for which room is kept.',
+      { format: 'int32', minimum: 50, maximum: 100, defaultValue: NO_SPARE.percentile },
+    ),
+    window: duration('Half of what was seen is forgotten after this time, 1h to 168h.', '24h'),
+    margin: text('Share of the capacity that is kept free above the soft threshold, such as 3%.', {
+      ...PERCENTAGE,
+      defaultValue: '3%',
+    }),
+    max: text('Most that is lent, as a share of what pods can use, such as 50%.', {
+      ...PERCENTAGE,
+      defaultValue: '100%',
+    }),
+  }),
+  'Spare room: what pods requested and do not use, lent to pods that can do without it. Nothing is measured if absent.',
+);
+
 interface WrittenNodeSettings {
   readonly avoidFor?: string | undefined;
   readonly avoidance?: z.output<typeof AVOIDANCE> | undefined;
   readonly taints?: z.output<typeof TAINTS> | undefined;
+  readonly spare?: z.output<typeof SPARE> | undefined;
 }
 
 /** The settings, and the defaults for the rest; values that make no sense are refused with their field. */
-export function nodeSettingsOf({ avoidFor, avoidance, taints }: WrittenNodeSettings): NodeSettings {
+export function nodeSettingsOf({ avoidFor, avoidance, taints, spare }: WrittenNodeSettings): NodeSettings {
   const { avoidance: usual, taints: shown } = DEFAULT_NODE_SETTINGS;
   return {
     avoidance: withDefaults(usual, {
@@ -89,6 +120,7 @@ export function nodeSettingsOf({ avoidFor, avoidance, taints }: WrittenNodeSetti
       transitionMs: parseDurationMs('taints.transitionPeriod', taints?.transitionPeriod),
       unknownMs: parseDurationMs('taints.unknownPeriod', taints?.unknownPeriod),
     }),
+    spare: spareOf(spare),
   };
 }
 
@@ -100,18 +132,44 @@ function loopOf(loop: z.output<typeof LOOP> | undefined): NodeSettings['avoidanc
   });
 }
 
+/** `spec.spare`, measured unless its mode says more or less. */
+export function spareOf(spare: z.output<typeof SPARE> | undefined): SpareSettings {
+  if (spare === undefined) return NO_SPARE;
+  return withDefaults(NO_SPARE, {
+    mode: spare.mode ?? 'DryRun',
+    percentile: spare.percentile,
+    windowMs: windowOf(spare.window),
+    margin: parseShare('spare.margin', spare.margin),
+    max: parseShare('spare.max', spare.max),
+  });
+}
+
+function windowOf(window: string | undefined): number | undefined {
+  const ms = parseDurationMs('spare.window', window, 7 * DAY_MS);
+  return ms === undefined || ms >= HOUR_MS ? ms : refuseField('spare.window', `expected 1h to 168h, got "${window}"`);
+}
+
 function withDefaults<T extends object>(usual: T, written: { readonly [Key in keyof T]?: T[Key] | undefined }): T {
   return { ...usual, ...withoutAbsent(written) };
 }
 
-const MAX_DURATION_MS = 86_400_000;
-
-/** A duration as Kubernetes writes it, in milliseconds; up to a day. */
-export function parseDurationMs(field: string, text: string | undefined): number | undefined {
+/** A duration as Kubernetes writes it, in milliseconds; up to a day unless another maximum is given. */
+export function parseDurationMs(field: string, text: string | undefined, maxMs = DAY_MS): number | undefined {
   if (text === undefined) return undefined;
   const parsed = parseDuration(text);
   if (!parsed.ok) return refuseField(field, parsed.message);
   const ms = durationSeconds(parsed.nanoseconds) * 1000;
-  if (ms >= 0 && ms <= MAX_DURATION_MS) return ms;
-  return refuseField(field, `expected 0s to 24h, got "${text}"`);
+  if (ms >= 0 && ms <= maxMs) return ms;
+  return refuseField(field, `expected 0s to ${maxMs / HOUR_MS}h, got "${text}"`);
+}
+
+/** A percentage as a share from 0 to 1. */
+export function parseShare(field: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  return shareIn(text) ?? refuseField(field, `expected a percentage from 0% to 100%, got "${text}"`);
+}
+
+export function shareIn(text: string): number | undefined {
+  const parsed = text.endsWith('%') ? parsePercentage(text) : undefined;
+  return parsed?.ok === true && parsed.share >= 0 && parsed.share <= 1 ? parsed.share : undefined;
 }

@@ -3,7 +3,6 @@ import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import { isEvicting } from '#shared/domain/pressure/signal.ts';
 import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import { refuseField, parseWireQuantity } from '#shared/kube/decode/wire-object.ts';
-import { parsePercentage } from '#shared/domain/pressure/parse-percentage.ts';
 import { type ThresholdValue, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { quantitySign } from '#shared/domain/quantity/quantity.ts';
 import {
@@ -17,7 +16,7 @@ import {
   type StallLimit,
   type StallRule,
 } from './policy.ts';
-import { parseDurationMs } from './node-settings-fields.ts';
+import { parseDurationMs, parseShare, shareIn, spareOf } from './node-settings-fields.ts';
 import type { NodePressurePolicySpec, CpuSpec, StallSpec } from './spec.ts';
 
 /** What a spec sets, and the defaults for the rest; values that make no sense are refused with their field. */
@@ -38,6 +37,7 @@ export function policyOfSpec(spec: NodePressurePolicySpec): AgentPolicy {
     perOwnerPerHour,
     minimumRelief: parseShareOrAmount('minimumRelief', spec.minimumRelief),
     protect: { ...DEFAULT_POLICY.protect, ...spec.protect },
+    spare: spareOf(spec.spare),
   };
 }
 
@@ -70,17 +70,6 @@ function rankingOf({
     missingStats: missingStats ?? usual.missingStats,
   };
   return ranking;
-}
-
-/** A percentage as a share from 0 to 1. */
-function parseShare(field: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  return shareIn(text) ?? refuseField(field, `expected a percentage from 0% to 100%, got "${text}"`);
-}
-
-function shareIn(text: string): number | undefined {
-  const parsed = text.endsWith('%') ? parsePercentage(text) : undefined;
-  return parsed?.ok === true && parsed.share >= 0 && parsed.share <= 1 ? parsed.share : undefined;
 }
 
 /** A percentage of the capacity or an amount above 0, such as `5%` or `500m`. */

@@ -11,6 +11,7 @@ import type { ThresholdRecord } from '#shared/domain/pressure/threshold-record.t
 import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold, ThresholdValue } from '#shared/domain/pressure/threshold.ts';
+import { NO_SPARE, type SpareSettings } from '#shared/domain/spare/spare-settings.ts';
 import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 
@@ -108,6 +109,7 @@ export interface AgentPolicy {
     readonly withinRequest: boolean;
   };
   readonly layout: DiskLayout;
+  readonly spare: SpareSettings;
 }
 
 /**
@@ -173,6 +175,7 @@ export const DEFAULT_POLICY: AgentPolicy = {
     withinRequest: false,
   },
   layout: 'single',
+  spare: NO_SPARE,
 };
 
 /** Whether decisions are enforced or only reported. */

@@ -19,6 +19,8 @@ const SIGNALS = [
   'pid.available',
 ];
 const PERCENT = String.raw`(100(\.0*)?|[0-9]{1,2}(\.[0-9]*)?)%`;
+/** From 0% to 100%. */
+export const PERCENT_ALONE = `^${PERCENT}$`;
 const SUFFIX = '([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+';
 export const THRESHOLD = String.raw`^(${PERCENT}|\+?([0-9]*[1-9][0-9]*(\.[0-9]*)?|[0-9]*\.[0-9]*[1-9][0-9]*)${SUFFIX})?)$`;
 export const RECLAIM = String.raw`^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)${SUFFIX}|%)?$`;

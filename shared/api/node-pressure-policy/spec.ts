@@ -4,7 +4,7 @@ import { POLICY_KEYS, type PolicyKeyName } from '#shared/domain/ranking/ranking-
 import { described } from '#shared/api/schema/crd-words.ts';
 import { field, labelSelector, text } from '#shared/api/schema/fields.ts';
 import { readTexts, refuseField, type WireObject } from '#shared/kube/decode/wire-object.ts';
-import { AVOIDANCE, TAINTS } from './node-settings-fields.ts';
+import { AVOIDANCE, SPARE, TAINTS } from './node-settings-fields.ts';
 import { choice, MODES, readModes, readTable, RECLAIM, SHORT, table, THRESHOLD } from './signal-table.ts';
 
 /*
@@ -236,6 +236,7 @@ export const NODE_PRESSURE_POLICY_SPEC = described(
     }),
     avoidance: AVOIDANCE.optional(),
     taints: TAINTS.optional(),
+    spare: SPARE.optional(),
   }),
   "Thresholds with the kubelet's own keys, ranking, limits and protection.",
   {
@@ -247,6 +248,10 @@ export const NODE_PRESSURE_POLICY_SPEC = described(
       {
         rule: "!has(self.cpu) || !has(self.cpu.mode) || self.cpu.mode == 'DryRun' || self.mode == 'Enforce'",
         message: 'cpu.mode must be DryRun while mode is DryRun',
+      },
+      {
+        rule: "!has(self.spare) || !has(self.spare.mode) || self.spare.mode != 'Enforce' || self.mode == 'Enforce'",
+        message: 'spare.mode must not be Enforce while mode is DryRun: no pod would make way',
       },
     ],
   },

@@ -5,7 +5,7 @@ import { valueOf } from '#test/build/value-of.ts';
 
 const decode = (spec: object) => decodePolicy({ metadata: { name: 'p' }, spec });
 
-describe('what a NodePressurePolicy says about avoid lists and taints', () => {
+describe('what a NodePressurePolicy says about avoid lists, taints and spare room', () => {
   test.each<[spec: object, field: string, message: string]>([
     [{ avoidFor: '10 min' }, 'spec.avoidFor', 'unknown unit " min"'],
     [{ avoidFor: '-5m' }, 'spec.avoidFor', 'expected 0s to 24h, got "-5m"'],
@@ -14,6 +14,11 @@ describe('what a NodePressurePolicy says about avoid lists and taints', () => {
     [{ avoidance: { loop: { rounds: 1 } } }, 'spec.avoidance.loop.rounds', ''],
     [{ taints: { families: ['Gpu'] } }, 'spec.taints.families[0]', 'got "Gpu"'],
     [{ taints: { unknownPeriod: 'never' } }, 'spec.taints.unknownPeriod', 'invalid duration'],
+    [{ spare: { window: '59m' } }, 'spec.spare.window', 'expected 1h to 168h, got "59m"'],
+    [{ spare: { window: '169h' } }, 'spec.spare.window', 'expected 0s to 168h, got "169h"'],
+    [{ spare: { percentile: 49 } }, 'spec.spare.percentile', ''],
+    [{ spare: { margin: '1Gi' } }, 'spec.spare.margin', 'expected a percentage from 0% to 100%, got "1Gi"'],
+    [{ spare: { max: '101%' } }, 'spec.spare.max', 'expected a percentage from 0% to 100%, got "101%"'],
   ])('%j is refused with its field', (spec, field, message) => {
     const decoded = decode(spec);
     expect(decoded).toMatchObject({ ok: false, field });
@@ -35,6 +40,11 @@ describe('what a NodePressurePolicy says about avoid lists and taints', () => {
         },
       },
     ],
+    [{ spare: {} }, { spare: { mode: 'DryRun' } }],
+    [
+      { mode: 'Enforce', spare: { mode: 'Enforce', window: '168h' } },
+      { spare: { mode: 'Enforce', windowMs: 604_800_000 } },
+    ],
     [{ taints: { mode: 'Disabled', families: [] } }, { taints: { mode: 'Disabled', families: [] } }],
     [
       { mode: 'Enforce', taints: { transitionPeriod: '0s', unknownPeriod: '1h' } },
@@ -42,10 +52,11 @@ describe('what a NodePressurePolicy says about avoid lists and taints', () => {
     ],
   ])('%j is what the node controller decides by, and the rest is the default', (spec, expected) => {
     expect(valueOf(decode(spec)).nodes).toMatchObject(expected);
-    const { avoidance, taints } = DEFAULT_NODE_SETTINGS;
+    const { avoidance, taints, spare } = DEFAULT_NODE_SETTINGS;
     expect(valueOf(decode(spec)).nodes).toMatchObject({
       avoidance: { ...avoidance, ...(expected as Partial<NodeSettings>).avoidance },
       taints: { ...taints, ...(expected as Partial<NodeSettings>).taints },
+      spare: { ...spare, ...(expected as Partial<NodeSettings>).spare },
     });
   });
 });
