@@ -7,20 +7,25 @@ import { afterEach, beforeEach } from 'vitest';
 import { createAgent } from '#agent/agent.ts';
 import { agentConfiguration } from '#agent/configuration.ts';
 import { createLog } from '#shared/runtime/log.ts';
-import { type Clock, systemClock } from '#shared/runtime/clock.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { fastClock } from '#test/fakes/fast-clock.ts';
 import { type AgentApi, agentApi } from './agent-api.ts';
 
 const NODE_PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 
-/** An agent in this process between an API server and a kubelet, both doubles; everything ends with each test. */
-export function agentRig() {
+/**
+ * An agent in this process between an API server and a kubelet, both doubles; everything ends with each test.
+ * The agent's intervals pass `factor` times as fast as time, and it measures as often as without.
+ */
+export function agentRig(factor = 1) {
   const rig = { summary: (): object => ({}), skippedMs: 0 } as {
     api: AgentApi;
     summary: () => object;
     /** By how much the agent's monotonic clock is ahead: time that a test does not wait for. */
     skippedMs: number;
   };
-  const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + rig.skippedMs };
+  const fast = fastClock(factor);
+  const clock: Clock = { ...fast, monotonic: () => fast.monotonic() + rig.skippedMs };
   let kubelet: Server;
   let directory: string;
   let stop: () => Promise<void>;
@@ -52,7 +57,7 @@ export function agentRig() {
       source: 'summary',
       warmUpMs: 0,
       kubelet: { url: `http://127.0.0.1:${(kubelet.address() as AddressInfo).port}` },
-      period: { nearMs: 20, farMs: 100, podsMs: 100, slowMs: 1000 },
+      period: { nearMs: 20 * factor, farMs: 100 * factor, podsMs: 100 * factor, slowMs: 1000 },
       health: { host: '127.0.0.1', port: 0 },
       ...changes,
     });

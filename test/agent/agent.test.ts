@@ -11,11 +11,12 @@ import { passesOf } from './passes-of.ts';
 const WITHIN = 45_000;
 /** From the eviction of a pod to its end. */
 const POD_ENDS_MS = 50;
+const FACTOR = 5;
 const PODS = '/api/v1/pods';
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 const NODE_PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 
-const rig = agentRig();
+const rig = agentRig(FACTOR);
 const { start, evictions, events, status, condition } = rig;
 
 const SHORT_OF_MEMORY = () => wireSummary(100, 1000, { hog: 600, quiet: 250 });
@@ -169,9 +170,10 @@ describe('the agent', { timeout: 90_000 }, () => {
     rig.summary = short;
     await eventually(() => expect(evictions()).toHaveLength(1), WITHIN);
     const before = refusals.length;
-    await eventually(() => expect(refusals.length).toBeGreaterThanOrEqual(before + 6), WITHIN);
-    // On a calm node the fifth pause and all further ones are at least 3.5 s.
-    expect((refusals[before + 5] ?? Infinity) - (refusals[before + 4] ?? 0)).toBeLessThan(3000);
+    await eventually(() => expect(refusals.length).toBeGreaterThanOrEqual(before + 8), WITHIN);
+    // On a calm node the fifth pause and all further ones are at least 3.5 s; a busy machine delays some of them.
+    const pauses = [5, 6, 7].map((n) => (refusals[before + n] ?? Infinity) - (refusals[before + n - 1] ?? 0));
+    expect(FACTOR * Math.min(...pauses)).toBeLessThan(3000);
   });
 
   test('stops if the kubelet is silent and the first eviction is not carried out, and reports it', async () => {

@@ -9,7 +9,7 @@ const WITHIN = 45_000;
 const PODS = '/api/v1/pods';
 const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
 
-const rig = agentRig();
+const rig = agentRig(5);
 const { start, evictions, dryRuns, events, status } = rig;
 
 describe('the agent in a dry run', { timeout: 90_000 }, () => {

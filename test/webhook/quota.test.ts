@@ -7,6 +7,7 @@ import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
 import { patternOf } from '#test/build/pattern-of.ts';
 import { eventually } from '#test/build/waiting.ts';
+import { fastClock } from '#test/fakes/fast-clock.ts';
 import { HIGH, quota, quotaEntry, sized } from './support/quota-entry.ts';
 
 describe('the quota entry', () => {
@@ -223,7 +224,7 @@ describe('the quota entry', () => {
   test.each(Object.entries(silences))(
     'decides before its own deadline while the API server is silent about %s',
     async (_, { silent, namespace, code }) => {
-      await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: code === 403 ? '0' : '1' })));
+      await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: code === 403 ? '0' : '1' })), {}, fastClock(4));
       entry.webhook.api.silent = silent;
       const body = createPodReview(pod(HIGH, { uid: 'one', name: 'one', namespace }), { namespace });
       const { status, body: answer } = await entry.webhook.post('/validate/quota', body);

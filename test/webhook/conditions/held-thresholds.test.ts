@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { eventually } from '#test/build/waiting.ts';
+import { fastClock } from '#test/fakes/fast-clock.ts';
 import { type RunningWebhook, runWebhook } from '#test/webhook/support/webhook-process.ts';
 
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
@@ -18,14 +19,19 @@ describe('the leader of the webhook records a threshold that a node meets when i
   afterEach(() => webhook.stop());
 
   async function start(nodes: readonly ReturnType<typeof report>[], status?: object): Promise<void> {
-    webhook = await runWebhook((api) => {
-      const spec = {
-        mode: 'Enforce',
-        evictionHard: { 'memory.available': '900Mi', 'allocatableMemory.available': '0%' },
-      };
-      api.put(POLICIES, { metadata: { name: 'batch', generation: 2 }, spec, status });
-      for (const node of nodes) api.put(PRESSURES, node);
-    });
+    webhook = await runWebhook(
+      (api) => {
+        const spec = {
+          mode: 'Enforce',
+          evictionHard: { 'memory.available': '900Mi', 'allocatableMemory.available': '0%' },
+        };
+        api.put(POLICIES, { metadata: { name: 'batch', generation: 2 }, spec, status });
+        for (const node of nodes) api.put(PRESSURES, node);
+      },
+      {},
+      undefined,
+      fastClock(10),
+    );
   }
 
   const status = (): unknown => webhook.api.get(POLICIES, 'batch')?.['status'];

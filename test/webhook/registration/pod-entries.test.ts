@@ -85,7 +85,7 @@ describe('createPodEntries', () => {
       configured: () => configured,
       nevertheless: () => ({ avoiding: [], judgesBudgets: false }),
     });
-    leadPart(duty, { fencingToken: '', formerUntil: 0, isHeld: () => isHeld }, end.signal);
+    leadPart(duty, { fencingToken: '', formerUntil: 0, isHeld: () => isHeld }, end.signal, clock);
     return {
       lose: () => {
         isHeld = false;

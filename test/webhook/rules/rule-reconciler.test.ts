@@ -7,7 +7,7 @@ import { directConnection } from '#shared/kube/client/connection.ts';
 import { createObject, deleteObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, PRIORITY_POLICIES, PRIORITY_RULES } from '#shared/kube/resource.ts';
-import { systemClock as clock } from '#shared/runtime/clock.ts';
+import { fastClock } from '#test/fakes/fast-clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { at } from '#test/contract/harness.ts';
@@ -20,6 +20,9 @@ import { leadPart } from '#test/webhook/support/lead-part.ts';
 const WITHIN = 5_000;
 /** Several times what it takes the leader to see a change and to write. */
 const QUIET_MS = 1_000;
+/** By which intervals pass faster. */
+const FACTOR = 4;
+const clock = fastClock(FACTOR);
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 
 describe('RuleReconciler on the sandbox API server', () => {
@@ -67,7 +70,7 @@ describe('RuleReconciler on the sandbox API server', () => {
       lead: () => {
         let isHeld = true;
         const term = { fencingToken: randomUUID(), formerUntil: 0, isHeld: () => isHeld };
-        leadPart(reconciler.part, term, end.signal);
+        leadPart(reconciler.part, term, end.signal, clock);
         return {
           lose: () => {
             isHeld = false;
@@ -202,8 +205,8 @@ describe('RuleReconciler on the sandbox API server', () => {
     const end = new AbortController();
     running.push(end);
     expect([...stale.caches.policies.values()].map(({ maxPriority }) => maxPriority)).toEqual([1]);
-    leadPart(stale.reconciler.part, { fencingToken: 'late', formerUntil: 0, isHeld: () => true }, end.signal);
-    await letTimePass(QUIET_MS, 'watched');
+    leadPart(stale.reconciler.part, { fencingToken: 'late', formerUntil: 0, isHeld: () => true }, end.signal, clock);
+    await letTimePass(QUIET_MS / FACTOR, 'watched');
     expect(await rulesIn('plimsoll')).toEqual([['a', 2]]);
   });
 

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '#shared/runtime/clock.ts';
+import { type Clock, systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createShutdown } from '#shared/runtime/shutdown.ts';
 import { webhookSchema, type WebhookConfiguration } from '#webhook/configuration.ts';
@@ -28,7 +28,11 @@ export interface InProcessWebhook extends Webhook {
 }
 
 /** The webhook as its process builds it, on loopback, registering itself; resolves when it is ready. */
-export async function startInProcess(server: ServerAccess, settings: Settings = {}): Promise<InProcessWebhook> {
+export async function startInProcess(
+  server: ServerAccess,
+  settings: Settings = {},
+  clock: Clock = systemClock,
+): Promise<InProcessWebhook> {
   const folder = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
   const [tokenFile, caFile] = [join(folder, 'token'), join(folder, 'ca.pem')];
   writeFileSync(tokenFile, server.token);
@@ -39,7 +43,7 @@ export async function startInProcess(server: ServerAccess, settings: Settings = 
   const log = createLog({ component: 'webhook', level: 'info', format: 'json', destination });
   const shutdown = createShutdown({ log, clock: systemClock, deadlineMs: 5_000, processSignals: new EventEmitter() });
   const configuration = webhookSchema.parse({ ...ON_LOOPBACK, ...settings });
-  const webhook = await startWebhook(configuration, { clock: systemClock, random: seededJitter(), log, env, shutdown });
+  const webhook = await startWebhook(configuration, { clock, random: seededJitter(), log, env, shutdown });
   const healthUrl = `http://127.0.0.1:${webhook.healthPort}`;
   await untilReady(healthUrl);
   return {

@@ -1,5 +1,6 @@
 import type { ApiDouble } from '#test/fakes/api-double.ts';
 import type { StoredObject } from '#test/fakes/stored-objects.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
 import type { Settings } from './in-process.ts';
 import { createPodReview, pod, readAnswer, review, type Answer } from './reviews.ts';
 import { CLASSES, NAMESPACES, PRIORITY_QUOTAS, runWebhook, type RunningWebhook } from './webhook-process.ts';
@@ -25,13 +26,18 @@ export function sized(memory: string, generation: number, status: object = {}): 
 export function quotaEntry() {
   let webhook: RunningWebhook;
 
-  async function start(prepare: (api: ApiDouble) => void, settings: Settings = {}): Promise<void> {
-    webhook = await runWebhook((api) => {
-      api.put(CLASSES, priorityClass('high', 1_000));
-      api.put(CLASSES, priorityClass('low', 1));
-      for (const name of ['team-a', 'team-b']) api.put(NAMESPACES, { metadata: { name, labels: LABELS } });
-      prepare(api);
-    }, settings);
+  async function start(prepare: (api: ApiDouble) => void, settings: Settings = {}, clock?: Clock): Promise<void> {
+    webhook = await runWebhook(
+      (api) => {
+        api.put(CLASSES, priorityClass('high', 1_000));
+        api.put(CLASSES, priorityClass('low', 1));
+        for (const name of ['team-a', 'team-b']) api.put(NAMESPACES, { metadata: { name, labels: LABELS } });
+        prepare(api);
+      },
+      settings,
+      undefined,
+      clock,
+    );
   }
 
   async function ask(uid: string, namespace = 'team-a', more: Record<string, unknown> = {}): Promise<Answer> {

@@ -1,4 +1,5 @@
 import { request as httpsRequest, Agent } from 'node:https';
+import { type Clock, systemClock } from '#shared/runtime/clock.ts';
 import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
 import { startInProcess, type InProcessWebhook, type Settings } from './in-process.ts';
 
@@ -24,10 +25,11 @@ export async function runWebhook(
   prepare: (api: ApiDouble) => void = () => undefined,
   settings: Settings = {},
   maxSockets = 8,
+  clock: Clock = systemClock,
 ): Promise<RunningWebhook> {
   const api = await apiDouble();
   prepare(api);
-  const webhook = await startInProcess({ url: api.url, token: 'token', caPem: '' }, settings);
+  const webhook = await startInProcess({ url: api.url, token: 'token', caPem: '' }, settings, clock);
   const ca = registeredAuthority(api);
   const agent = new Agent({ keepAlive: true, maxSockets });
   return {
