@@ -7,7 +7,7 @@ import { type ProcessIo, rootName } from './process-io.ts';
 
 function help(program: string): string {
   return `
-Shows which pods were removed, when, by what and why, as plimsoll-scheduler
+Shows which pods were removed, when, by what and why, as plimsoll-controller
 recorded it in Disruptions; the newest first. Disruptions are kept for seven
 days unless the SchedulerConfiguration says otherwise. -w goes on with each
 removal as it happens.

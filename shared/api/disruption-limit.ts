@@ -76,7 +76,7 @@ export const HAS_RATES = {
 const SHARE = z.object({
   component: described(
     z.enum(COMPONENTS, { error: ({ input }) => (input === undefined ? 'expected a component' : undefined) }),
-    'Whose removals the share limits. Scheduler is plimsoll-scheduler. Others are drains, users and controllers.',
+    'Whose removals the share limits. Scheduler is the queues and the rescheduler. Others are drains, users and other controllers.',
   ),
   percent: described(z.int().min(1).max(100), 'Percentage of max, rounded up.'),
 });

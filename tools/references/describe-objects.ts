@@ -26,12 +26,12 @@ The kinds of Plimsoll, with the fields that you write, and the first sentence ab
 This page is generated from the CustomResourceDefinitions in \`deploy/crds\` (\`npm run generate\`).
 `;
 const ENVELOPE = ['apiVersion', 'kind', 'metadata'];
-/** Written by the processes, and read with `kubectl explain`. */
+/** Written by the processes, as their descriptions say, and read with `kubectl explain`. */
 const WRITTEN_BY_PLIMSOLL = ['Disruption', 'DisruptionAccount', 'NodePressure', 'PriorityRules', 'QueueSelectors'];
 /** A selector is one field here: Kubernetes describes what is in it. */
 const IN_SELECTOR = /[sS]elector(\[\])?\./;
-/** Has the fields of the spec itself. */
-const IN_TEMPLATE = /\.childTemplate\./;
+/** Has the fields of the spec itself, or of a DisruptionLimit. */
+const IN_OTHER = /\.childTemplate\.|\.defaults\[\]\.limits\[\]\./;
 const HEADER = ['field', 'type; values', 'description'];
 
 /** The definitions of the repository; of files that are generated in the same run, their new texts by path. */
@@ -53,7 +53,7 @@ function describeKind({ spec }: Definition): string {
   const names = [plural, ...shortNames].map(code).join(', ');
   const line = `\`${spec.group}/${version?.name ?? ''}\`, scope ${spec.scope}, kubectl: ${names}`;
   const parts = [`## ${kind}`, schema.description ?? '', line];
-  if (WRITTEN_BY_PLIMSOLL.includes(kind)) return `${[...parts, 'Written by Plimsoll.'].join('\n\n')}\n`;
+  if (WRITTEN_BY_PLIMSOLL.includes(kind)) return `${parts.join('\n\n')}\n`;
   return [...parts, markdownTable(HEADER, schemaFields(schema).filter(isWritten).map(row))].join('\n\n');
 }
 
@@ -61,7 +61,7 @@ function describeKind({ spec }: Definition): string {
 function isWritten({ path, schema }: SchemaField): boolean {
   const [first = ''] = path.split('.');
   const isHolder = schema.properties !== undefined && schema.description === undefined;
-  const isRepeated = IN_SELECTOR.test(path) || IN_TEMPLATE.test(path);
+  const isRepeated = IN_SELECTOR.test(path) || IN_OTHER.test(path);
   return first !== 'status' && path !== 'spec' && !ENVELOPE.includes(first) && !isHolder && !isRepeated;
 }
 

@@ -104,7 +104,7 @@ describe('plimsoll disruptions of a cluster', () => {
 
   const UNKNOWN_KIND =
     'the API server does not know Disruptions: apply deploy/crds, and set disruptions.record: On in the ' +
-    'SchedulerConfiguration of plimsoll-scheduler';
+    'SchedulerConfiguration of plimsoll-controller';
 
   test.each([
     [['disruptions', '-A'], UNKNOWN_KIND],

@@ -23,6 +23,6 @@ export const DISRUPTION_DEFINITION: KindDefinition = {
   selectableFields: ['cause', 'node', 'pod', 'podUID'],
   schema: described(
     z.object({ spec: DISRUPTION_SPEC, status: DISRUPTION_STATUS.optional() }),
-    'Disruption is the record of a removed pod. It says what was removed, when, by what, and why. plimsoll-scheduler writes it.',
+    'Disruption is the record of a removed pod. It says what was removed, when, by what, and why. plimsoll-controller writes it.',
   ),
 };
