@@ -37,7 +37,7 @@ export const DISRUPTION_POLICY_SPEC = described(
     forbiddingBudgets: choiceOr(
       BUDGET_RESPONSES,
       'Show',
-      'What happens to a PodDisruptionBudget that forbids every eviction, by maxUnavailable 0 or by a minAvailable that is all of its pods when it is written. Show reports it, Warn warns its author, Deny refuses it.',
+      'What happens to a PodDisruptionBudget that forbids every eviction, by maxUnavailable 0 or by a minAvailable that is all of its pods when it is written, or that selects pods of another budget. Show reports it, Warn warns its author, Deny refuses it.',
     ),
     defaults: list(
       DEFAULT,

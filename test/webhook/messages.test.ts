@@ -77,6 +77,7 @@ const DECISIONS: Decisions = {
   limitReached: [{ limit: 'the limit of 2 evictions a minute on node `node-1` is reached' }],
   budgetAccepted: [],
   budgetForbids: [{ field: 'minAvailable', value: '99%', pods: 3 }],
+  budgetOverlaps: [{ other: 'web', pods: 3 }],
   evictionUnclear: [CAUSE],
   unreadableReview: [{ cause: FAILURES.notJson().message }],
   reviewTooLarge: [{ cause: FAILURES.tooLarge(3_145_728).message }],

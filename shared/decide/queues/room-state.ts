@@ -6,6 +6,7 @@ import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts'
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import type { RoomNode, RoomState } from '#shared/domain/queue/make-room.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
+import { overlapOf } from '#shared/domain/queue/why-no-room.ts';
 import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { addAmounts, AmountsByQueue, subtractAmounts } from '#shared/domain/queue/usage.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -79,7 +80,7 @@ export function* readRoomState(input: RoomInput): Steps<RoomState> {
   const nodes = yield* collectInSteps(inOrder, read, NODES_PER_STEP);
   const { own, sought, unplaced } = charges;
   const sums = { own: own.sums(), unplaced: unplaced.sums(), sought: sought.sums() };
-  return { tree: plan.floors, nodes, budgets: budgetsOf(snapshot), ...sums };
+  return { tree: plan.floors, nodes, budgets: budgetsOf(snapshot, charges.overlaps), ...sums };
 }
 
 /** What counts for the queues, as in `planPass`, but for what leaves. */
@@ -89,6 +90,8 @@ class Charges {
   readonly sought = new AmountsByQueue();
   readonly #returned: ReadonlySet<string>;
   readonly originators = new Originators();
+  /** Budgets that select the same pods. */
+  readonly overlaps = new Set<string>();
   readonly #input: RoomInput;
   readonly find: FindQueue;
   readonly counted: (requests: QueueAmounts) => QueueAmounts;
@@ -162,7 +165,8 @@ function comesBefore(a: QueuedPod, b: QueuedPod): boolean {
 }
 
 /** What pods hold that are gone in time counts as free. */
-function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, { originators, find, counted }: Charges): RoomNode {
+function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, charges: Charges): RoomNode {
+  const { originators, find, counted, overlaps } = charges;
   const { pods } = input;
   const free = new Map(allocatableOf(node));
   const leaving = new Map<string, Whole>();
@@ -180,9 +184,8 @@ function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, { originators,
     subtractAmounts(free, requests);
     const standing = pod.deletion === undefined ? standingOf(pod, queued, input.snapshot, find) : undefined;
     if (standing === undefined || !mayGo(placed, input)) continue;
-    const budgets = budgetsUsed(placed, input);
-    if (budgets !== undefined)
-      running.push(runningPod(placed, { ...standing, requests, budgets }, { ...input, originators }));
+    const budgets = budgetsUsed(placed, input, overlaps);
+    running.push(runningPod(placed, { ...standing, requests, budgets }, { ...input, originators }));
   }
   return {
     name: node.name,
@@ -247,12 +250,19 @@ function runningPod(
 
 const NO_BUDGETS: readonly string[] = [];
 
-/** The budgets that an eviction uses; `undefined` for several, for which the API server refuses any eviction. */
-function budgetsUsed(placed: PlacedPod, { snapshot }: RoomInput): readonly string[] | undefined {
+/**
+ * The budgets that an eviction uses. Several count as one that allows none, because the API server refuses any eviction
+ * then: as such they are named to the pod that finds no room.
+ */
+function budgetsUsed(placed: PlacedPod, { snapshot }: RoomInput, overlaps: Set<string>): readonly string[] {
   const answer = askSnapshot(snapshot, placed);
   if (answer.kind === 'Free') return NO_BUDGETS;
   const budgets = answer.kind === 'Counted' ? [answer.budget] : answer.budgets;
-  return budgets.length > 1 ? undefined : budgets.map(({ namespace, name }) => `${namespace}/${name}`);
+  const names = budgets.map(({ namespace, name }) => `${namespace}/${name}`);
+  if (names.length === 1) return names;
+  const overlap = overlapOf(names);
+  overlaps.add(overlap);
+  return [overlap];
 }
 
 function mayGo({ pod, priority }: PlacedPod, { isRefused }: RoomInput): boolean {
@@ -261,7 +271,7 @@ function mayGo({ pod, priority }: PlacedPod, { isRefused }: RoomInput): boolean 
   return !isProtected && !isRefused(pod.uid);
 }
 
-function budgetsOf({ budgets }: ClusterSnapshot): ReadonlyMap<string, number> {
+function budgetsOf({ budgets }: ClusterSnapshot, overlaps: Iterable<string>): ReadonlyMap<string, number> {
   const allowed = new Map<string, number>();
   for (const [namespace, named] of budgets) {
     for (const [name, { budget }] of named) {
@@ -269,5 +279,6 @@ function budgetsOf({ budgets }: ClusterSnapshot): ReadonlyMap<string, number> {
       allowed.set(`${namespace}/${name}`, isUsable ? budget.disruptionsAllowed : 0);
     }
   }
+  for (const name of overlaps) allowed.set(name, 0);
   return allowed;
 }

@@ -22,10 +22,18 @@ const NO_GIVER = reason<{ readonly taker: Taker }>('NoGiver', ({ taker }) => {
   const fence = (taker.tree.queues[fenceOf(taker)] as Queue).name;
   return `no queue below queue ${fence} is over its ${floorOf(taker)} in a type that the pod asks for`;
 });
-const BLOCKED = reason<{ readonly budget: string }>(
-  'ReclaimBlocked',
-  ({ budget }) => `budget ${budget} allows no eviction that would make room`,
+const BLOCKED = reason<{ readonly budget: string }>('ReclaimBlocked', ({ budget }) =>
+  budget.includes(OVERLAP)
+    ? `budgets ${budget} select the same pods, so that the API server refuses to evict them`
+    : `budget ${budget} allows no eviction that would make room`,
 );
+const OVERLAP = ' and ';
+
+/** The budgets that select a pod, as one name. */
+export function overlapOf(budgets: readonly string[]): string {
+  return budgets.toSorted(compareTexts).join(OVERLAP);
+}
+
 const KEPT = reason<{ readonly sentences: readonly string[] }>('GiversKept', ({ sentences }) => sentences.join('; '));
 const TOO_FEW = reason<{ readonly sentences: readonly string[] }>('NotEnough', ({ sentences }) =>
   ['no node has enough pods that may be evicted to make room', ...sentences].join('; '),

@@ -171,6 +171,30 @@ describe('limits of disruptions in namespaces that enforce them, and in others',
     expect(await send('DELETE', `${set.path}/plimsoll`)).toMatchObject({ kind: 'ok' });
   });
 
+  test('a budget that selects pods of another is refused, and one whose selector stays is not', async () => {
+    const policies = '/apis/plimsoll.dev/v1alpha1/disruptionpolicies';
+    const policy = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'DisruptionPolicy', metadata: { name: 'plimsoll' } };
+    expect((await send('POST', policies, { ...policy, spec: { forbiddingBudgets: 'Deny' } })).kind).toBe('ok');
+    await pod(FREE, 'two');
+    const path = `/apis/policy/v1/namespaces/${FREE}/poddisruptionbudgets`;
+    const budget = (name: string, app: string, maxUnavailable = 1) => {
+      const spec = { maxUnavailable, selector: { matchLabels: { app } } };
+      return { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name }, spec };
+    };
+    expect(await send('POST', path, budget('first', 'two'))).toMatchObject({ kind: 'ok' });
+    const text = expect.stringContaining('selects 1 of the pods of budget first') as string;
+    await eventually(async () => {
+      expect(await send('POST', path, budget('second', 'two'))).toMatchObject({ kind: 'forbidden', message: text });
+      await send('DELETE', `${path}/second`);
+    });
+    expect(await send('POST', path, budget('third', 'of-no-pod'))).toMatchObject({ kind: 'ok' });
+    expect(await send('PUT', `${path}/third`, budget('third', 'two'))).toMatchObject({ kind: 'forbidden' });
+    expect(await send('PUT', `${path}/first`, budget('first', 'two', 2))).toMatchObject({ kind: 'ok' });
+    for (const name of ['first', 'third'])
+      expect(await send('DELETE', `${path}/${name}`)).toMatchObject({ kind: 'ok' });
+    expect(await send('DELETE', `${policies}/plimsoll`)).toMatchObject({ kind: 'ok' });
+  });
+
   test('without the webhook, evictions are let through where the label is missing, and only there; deletions everywhere', async () => {
     const [free, limited] = [await pod(FREE, 'web'), await pod(LIMITED, 'other')];
     await webhook.stopWebhook();

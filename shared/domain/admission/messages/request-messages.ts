@@ -140,6 +140,12 @@ export const DISRUPTION_MESSAGES = {
     text: (v: { readonly field: string; readonly value: string | number; readonly pods: number }) =>
       `this budget forbids every eviction of its pods: ${v.field} is ${v.value}, and it selects ${v.pods} pods; allow at least one with maxUnavailable 1`,
   },
+  budgetOverlaps: {
+    code: 'BudgetOverlaps',
+    status: 403,
+    text: (v: { readonly other: string; readonly pods: number }) =>
+      `this budget selects ${v.pods} of the pods of budget ${v.other}, and the API server evicts no pod under two budgets; select other pods`,
+  },
   evictionUnclear: {
     code: 'DisruptionUnclear',
     status: 429,
