@@ -7,6 +7,7 @@ import {
   ANNOTATION_CLASS_RULE,
   FOREIGN_ALLOW_PREEMPTION,
 } from '#shared/kube/api-names.ts';
+import { GANG_KEYS } from '#shared/kube/annotations/gangs.ts';
 import { WISH_ANNOTATIONS } from '#shared/kube/annotations/wishes.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { type WireObject, isRecord } from '#shared/kube/decode/wire-object.ts';
@@ -22,6 +23,7 @@ const READ_ANNOTATIONS: readonly string[] = [
   ANNOTATION_ALLOW_PREEMPTION,
   FOREIGN_ALLOW_PREEMPTION,
   ...WISH_ANNOTATIONS,
+  ...GANG_KEYS,
   CONFIG_MIRROR,
 ];
 /** The longest value that decisions know. A longer one is cut, because its presence counts too. */

@@ -57,7 +57,7 @@ const MAX_LOOKED_AT = 50;
 /** The decisions of the leader of the queues, for people. */
 export function queueView(scene: QueueScene): QueueSimulation {
   const { plan } = scene;
-  const { decision, held, homeless, released, returned } = plan;
+  const { decision, held, homeless, outOfGang, released, returned } = plan;
   const rooms = roomsFor(scene);
   const letIn = [
     ...released.map((pod) => outsideRow(pod, QUEUES.released)),
@@ -70,7 +70,7 @@ export function queueView(scene: QueueScene): QueueSimulation {
     ...held.map((pod) =>
       podRow(pod, withWayOut(whyWaiting(plan.question, decision, pod), plan.heldRollouts, pod), rooms.get(pod.uid)),
     ),
-    ...homeless.map(({ pod, because }) => outsideRow(pod, because)),
+    ...[...homeless, ...outOfGang].map(({ pod, because }) => outsideRow(pod, because)),
     ...returned.map(({ pod, queue, because }) => podRow(pod.asWaiting(queue), because, rooms.get(pod.uid))),
   ];
   return {

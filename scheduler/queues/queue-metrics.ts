@@ -76,12 +76,13 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
 /** Shows how many pods wait and why. */
 export function showWaiting(
   { waiting }: Pick<QueueMetrics, 'waiting'>,
-  { held, seeking, homeless, returned }: Pick<QueuePlan, 'held' | 'seeking' | 'homeless' | 'returned'>,
+  plan: Pick<QueuePlan, 'held' | 'seeking' | 'homeless' | 'returned' | 'outOfGang'>,
 ): void {
-  waiting.set(held.length, { why: 'queue' });
-  waiting.set(seeking.length, { why: 'room' });
-  waiting.set(homeless.length, { why: 'no-queue' });
-  waiting.set(returned.length, { why: 'no-node' });
+  waiting.set(plan.held.length, { why: 'queue' });
+  waiting.set(plan.seeking.length, { why: 'room' });
+  waiting.set(plan.homeless.length, { why: 'no-queue' });
+  waiting.set(plan.returned.length, { why: 'no-node' });
+  waiting.set(plan.outOfGang.length, { why: 'gang' });
 }
 
 /** Maximum number of queues with a series of their own. */

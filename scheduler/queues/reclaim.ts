@@ -255,8 +255,8 @@ export class Reclaim {
   }
 
   /** A node stays set aside only for a pod that can get it, not for one that waits for its queue or finds no room. */
-  #claimsAmong({ held, homeless }: QueuePlan, roomless: readonly WaitingPod[]): Steps<readonly string[]> {
-    const pods = [...held, ...homeless.map(({ pod }) => pod), ...roomless];
+  #claimsAmong({ held, homeless, outOfGang }: QueuePlan, roomless: readonly WaitingPod[]): Steps<readonly string[]> {
+    const pods = [...held, ...[...homeless, ...outOfGang].map(({ pod }) => pod), ...roomless];
     return collectInSteps(pods, ({ uid }) => (this.#isSetAsideFor(uid) ? uid : undefined));
   }
 

@@ -38,7 +38,7 @@ export function* waitingSubjects(
   }
   for (const { pod, because } of plan.returned)
     yield { uid: pod.uid, since: undefined, address: () => pod, why: () => because };
-  for (const { pod, because, isExpected } of plan.homeless) {
+  for (const { pod, because, isExpected } of [...plan.homeless, ...plan.outOfGang]) {
     if (isExpected && now - pod.createdAt < EXPECTED_MS) continue;
     yield { uid: pod.uid, since: pod.createdAt, address: () => pod, why: () => because };
   }

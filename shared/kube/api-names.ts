@@ -129,6 +129,18 @@ export const LABEL_APPLICATION_OF_OTHERS = 'applicationId';
 /** On a pod that manages its application: it is evicted after the other pods. Spark marks its drivers with this role. */
 export const LABEL_ORIGINATOR = 'plimsoll.dev/originator';
 export const LABEL_SPARK_ROLE = 'spark-role';
+/** On a pod, or on a Job with the value `auto`: the gang by name, and of how many pods it is. Labels, so that selectors see them. */
+export const LABEL_GANG = 'plimsoll.dev/gang';
+export const LABEL_GANG_SIZE = 'plimsoll.dev/gang-size';
+export const LABEL_GANG_MIN = 'plimsoll.dev/gang-min';
+/** On a Job and on its pods: they are a gang with the name of the Job, as many as run at once. */
+export const GANG_AUTO = 'auto';
+/** The groups of other projects, which mean the same. */
+export const FOREIGN_GANGS = {
+  kueue: { name: 'kueue.x-k8s.io/pod-group-name', size: 'kueue.x-k8s.io/pod-group-total-count' },
+  coscheduling: { name: 'scheduling.x-k8s.io/pod-group' },
+  lightweight: { name: 'pod-group.scheduling.sigs.k8s.io/name', min: 'pod-group.scheduling.sigs.k8s.io/min-available' },
+} as const;
 /** On a namespace: its pods wait behind the scheduling gate until their queue has room. */
 export const LABEL_QUEUES = 'plimsoll.dev/queues';
 export const QUEUES_MANAGED = 'managed';

@@ -54,6 +54,7 @@ const raw = {
       podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: term }] },
       podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] },
     },
+    schedulingGroup: { podGroupName: 'train' },
     topologySpreadConstraints: [
       { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector: {}, minDomains: 2 },
     ],

@@ -14,6 +14,7 @@ import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { withUnreported } from '#shared/domain/queue/queue-settings.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { podCounter } from './counted-pods.ts';
+import type { QueueGang } from './gangs.ts';
 import { type NodeRoom, readNodeRoom } from './node-room.ts';
 import type { ReturnedShare } from './unplaced-pods.ts';
 import type { QueuedPod } from './queued-pod.ts';
@@ -50,6 +51,9 @@ export interface QueuePlan
   readonly released: readonly QueuedPod[];
   /** Waiting pods without a queue, and why. */
   readonly homeless: readonly HomelessPod[];
+  /** Waiting pods that name a gang and belong to none, and why. */
+  readonly outOfGang: readonly HomelessPod[];
+  readonly gangs: readonly QueueGang[];
   /** Queues that are to be made from a template, by name. */
   readonly wantedQueues: ReadonlyMap<string, ChildOf>;
   readonly claims: JudgedClaims;
@@ -70,7 +74,7 @@ export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   const snapshot = passSnapshot(input, sorted, room);
   const preprocessed = yield* preprocess(snapshot);
   const { atOnce: letIn, ...preempted } = yield* preempt(snapshot, preprocessed);
-  const { released, homeless, unplaced, returned, wantedQueues, capped, claims } = sorted;
+  const { released, homeless, unplaced, returned, wantedQueues, capped, claims, outOfGang, gangs } = sorted;
   const { question, decision } = preempted;
   const isReturned = returnedAmong(returned);
   const rollouts = yield* decideRollouts({ ...input, question, decision, isReturned });
@@ -80,6 +84,8 @@ export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
     total: snapshot.total,
     released,
     homeless,
+    outOfGang,
+    gangs,
     unplaced,
     returned,
     wantedQueues,

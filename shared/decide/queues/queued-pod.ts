@@ -1,10 +1,12 @@
 import type { Admitted } from '#shared/api/admitted.ts';
+import type { GangWish } from '#shared/domain/gang/gang.ts';
 import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { CONDITION_WAITS_IN_QUEUE, LABEL_QUEUE } from '#shared/kube/api-names.ts';
 import { isDeletedByOwner, type Rollout, rolloutOf } from './rollout.ts';
 import { applicationOf, isMarkedOriginator } from '#shared/kube/annotations/annotations.ts';
+import { gangWishOf } from '#shared/kube/annotations/gangs.ts';
 
 /** A pod of a managed namespace, or one that has the gate. */
 export interface QueuedPod {
@@ -30,6 +32,10 @@ export interface QueuedPod {
   readonly isBound: boolean;
   /** UID of its controller. */
   readonly owner: string | undefined;
+  /** The gang that it names. */
+  readonly gang: GangWish | undefined;
+  /** It is being deleted. */
+  readonly isEnding: boolean;
   /** The rollout of a Deployment that it is of. */
   readonly rollout: Rollout | undefined;
   /** It is being deleted, and not by an eviction. */
@@ -117,6 +123,14 @@ export class KeptPod implements QueuedPod {
 
   get owner(): string | undefined {
     return controllerOf(this.#pod)?.uid;
+  }
+
+  get gang(): GangWish | undefined {
+    return gangWishOf(this.#pod);
+  }
+
+  get isEnding(): boolean {
+    return this.#pod.deletion !== undefined;
   }
 
   get rollout(): Rollout | undefined {

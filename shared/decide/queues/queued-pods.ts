@@ -10,6 +10,7 @@ import { foreignGates, isManaged, otherGates } from '#shared/kube/annotations/an
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { type ForgedMark, ForgedMarks, type IsGuarded, type OpenClaim } from './forged-marks.ts';
+import { NamedGangs } from './gangs.ts';
 import { firstEqual, PodAmounts, type TemplateOf, type WatchedPod } from './queue-charges.ts';
 import { KeptPlaces } from './kept-places.ts';
 import { LostPods } from './lost-pods.ts';
@@ -46,6 +47,8 @@ export class QueuedPods {
   readonly #templateOf: TemplateOf;
   /** What owners have lost, for the order in which their pods go in. */
   readonly lost = new LostPods();
+  /** Those that name a gang. */
+  readonly gangs = new NamedGangs();
   /** What deleted pods leave to those that replace them. */
   readonly places = new KeptPlaces();
   readonly #amounts: PodAmounts;
@@ -117,6 +120,7 @@ export class QueuedPods {
     if (owner !== undefined && lostAt !== undefined) this.lost.lose(owner, pod.uid, lostAt);
     if (hasEnded(pod)) {
       this.gone(pod.uid);
+      this.gangs.noteEnd(pod);
       return;
     }
     const admitted = this.#forged.read(raw, { namespaces }, this.#clock.now());
@@ -138,6 +142,7 @@ export class QueuedPods {
     const [pod, ending] = [this.#pods.get(uid), this.#ending.get(uid)];
     if (pod !== undefined && ending !== undefined) this.places.leave(ending, pod, this.#clock.now());
     this.#forged.gone(uid);
+    this.gangs.gone(uid);
     this.#forget(uid);
     this.#changes += 1;
   }
@@ -178,6 +183,7 @@ export class QueuedPods {
     const pod = this.#pods.get(uid);
     if (pod === undefined) return;
     this.#pods.delete(uid);
+    this.gangs.remove(pod);
     this.#uncount(pod);
     this.#changes += 1;
   }
@@ -196,6 +202,7 @@ export class QueuedPods {
     const before = this.#pods.get(pod.uid);
     if (before !== undefined) this.#uncount(before);
     this.#pods.set(pod.uid, pod);
+    this.gangs.put(pod);
     if (isPlaced(pod)) this.placed.add(pod.admitted.queue, pod.requests);
     else this.#open.add(pod);
   }

@@ -1,6 +1,7 @@
 import type { QueueDirectory } from '#shared/domain/queue/find-queue.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
+import type { GangFacts } from '#shared/domain/gang/gang.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ChildOf } from '#shared/domain/queue/child-queues.ts';
 import type { PassSnapshot } from '#shared/domain/queue/pass-stages.ts';
@@ -12,6 +13,7 @@ import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import type { BelievedNodes } from './believed-nodes.ts';
 import { podCounter } from './counted-pods.ts';
 import type { OpenClaim } from './forged-marks.ts';
+import { gangsOf, type QueueGang } from './gangs.ts';
 import type { KeptPlace, PlacesInPass } from './kept-places.ts';
 import type { NodeRoom, NodeRoomInput } from './node-room.ts';
 import { type ReturnedShare, type Standing, UnplacedPods } from './unplaced-pods.ts';
@@ -29,7 +31,7 @@ export interface HomelessPod {
 export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
   readonly pods: Pick<
     QueuedPods,
-    'open' | 'placed' | 'outside' | 'amountsOf' | 'lost' | 'get' | 'ending' | 'values' | 'claimOf' | 'places'
+    'open' | 'placed' | 'outside' | 'amountsOf' | 'lost' | 'get' | 'ending' | 'values' | 'claimOf' | 'places' | 'gangs'
   >;
   readonly now: Instant;
   /** How far nodes are believed, across passes; without it they are. */
@@ -40,6 +42,8 @@ export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isRecl
   readonly isRoomMade?: (uid: string) => boolean;
   /** Why the API server takes no change of a waiting pod for now. */
   readonly whyRefused?: (uid: string) => Because | undefined;
+  /** What PodGroups say. */
+  readonly minOfGroup?: GangFacts['minOf'];
   /** Whether the replacements of disrupted pods go in before others of the same priority. */
   readonly replacements: ReclaimSettings['replacements'];
   readonly snapshot: NodeRoomInput['snapshot'];
@@ -54,12 +58,15 @@ const PODS_PER_SEARCH = 250;
 
 /** The pods of a pass by what becomes of them, and what queues take. */
 export class SortedPods {
-  readonly waiting: WaitingPod[] = [];
+  waiting: WaitingPod[] = [];
   /** The pods that take the place of one that was deleted. */
   readonly replacing: WaitingPod[] = [];
   readonly places: PlacesInPass;
   readonly released: QueuedPod[] = [];
   readonly homeless: HomelessPod[] = [];
+  /** Those that name a gang and belong to none, and why. */
+  readonly outOfGang: HomelessPod[] = [];
+  readonly gangs: QueueGang[] = [];
   readonly wantedQueues = new Map<string, ChildOf>();
   readonly unplaced: QueuedPod[] = [];
   readonly returned: ReturnedShare[] = [];
@@ -97,6 +104,7 @@ export class SortedPods {
 export function* sortPods(input: QueuePassInput, open: readonly QueuedPod[], room: NodeRoom): Steps<SortedPods> {
   const sorted = new SortedPods(input, room);
   yield* sortOpen(input, sorted, open, room);
+  yield* sortGangs(input, sorted);
   yield* sortUntracked(input, sorted);
   noteGone(input, sorted, room);
   return sorted;
@@ -188,6 +196,23 @@ function wait({ waiting, requested, counted }: SortedPods, pod: WaitingPod): voi
   const requests = counted(pod.requests);
   requested.add(pod.queue, requests);
   waiting.push(requests === pod.requests ? pod : { ...pod, requests });
+}
+
+/** A pod that belongs to no gang waits, and draws nothing to its queue meanwhile. */
+function* sortGangs({ pods, directory, minOfGroup: minOf }: QueuePassInput, sorted: SortedPods): Steps<void> {
+  if (pods.gangs.size === 0) return;
+  const { find, counted, outOfGang } = sorted;
+  const { gangs, refused } = yield* gangsOf({ gangs: pods.gangs, tree: directory.tree, find, counted, minOf });
+  sorted.gangs.push(...gangs);
+  const left = new Map(refused.flatMap(({ members, because }) => members.map(({ uid }) => [uid, because])));
+  if (left.size === 0) return;
+  sorted.waiting = sorted.waiting.filter((pod) => {
+    const [because, queued] = [left.get(pod.uid), pods.get(pod.uid)];
+    if (because === undefined || queued === undefined || !isWaiting(queued)) return true;
+    sorted.requested.add(pod.queue, pod.requests, -1);
+    outOfGang.push({ pod: queued, because, isExpected: false });
+    return false;
+  });
 }
 
 /** Pods on nodes that were there before their namespace was managed count for their queue; the others stand outside. */

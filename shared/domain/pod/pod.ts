@@ -63,6 +63,7 @@ export interface PodSpec {
   readonly hostNetwork: boolean;
   /** `Never` or `OnFailure`; `undefined` for `Always`, which most pods have. */
   readonly restartPolicy?: string | undefined;
+  readonly podGroup?: string | undefined;
   readonly scheduling: SchedulingRules;
 }
 
@@ -207,18 +208,16 @@ export function isBound({ spec }: { readonly spec: Pick<PodSpec, 'nodeName'> }):
 const REFUSALS = /^(?:OutOf.+|NodeAffinity|NodePorts|NodeName|TaintToleration|UnexpectedAdmissionError)$/;
 
 /**
- * Whether this reason (in the pod's status and in the Event) means that a kubelet refused the pod: a scheduler bound it
- * to a node that had changed, or whose room another scheduler had used. `pkg/kubelet/lifecycle/predicate.go`.
+ * Whether a kubelet gives this reason for refusing a pod: a scheduler bound it to a node that had changed, or whose room
+ * another scheduler had used. `pkg/kubelet/lifecycle/predicate.go`.
  */
 export function isKubeletRefusal(reason: string): boolean {
   return REFUSALS.test(reason);
 }
 
-/**
- * Whether a scheduler marked the pod as a victim of preemption. The first DisruptionTarget condition counts.
- * `plugins/defaultpreemption/default_preemption.go` podTerminatingByPreemption.
- */
+/** Whether a scheduler marked the pod as a victim: `defaultpreemption/default_preemption.go` podTerminatingByPreemption. */
 export function isPreempted({ status }: Pick<Pod, 'status'>): boolean {
+  // The first condition of this type counts.
   const target = status.conditions.find(({ type }) => type === 'DisruptionTarget');
   return target?.status === 'True' && target.reason === 'PreemptionByScheduler';
 }

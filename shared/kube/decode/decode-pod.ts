@@ -87,8 +87,7 @@ function readOwner(owner: WireObject): Owner {
 
 function readDeletion(metadata: WireObject): Deletion | undefined {
   const at = readInstant(metadata, 'deletionTimestamp');
-  if (at === undefined) return undefined;
-  return { at, gracePeriodSeconds: readInteger(metadata, 'deletionGracePeriodSeconds') };
+  return at === undefined ? undefined : { at, gracePeriodSeconds: readInteger(metadata, 'deletionGracePeriodSeconds') };
 }
 
 function readSpec(spec: WireObject): PodSpec {
@@ -107,6 +106,7 @@ function readSpec(spec: WireObject): PodSpec {
     resourceClaims: readList(spec, 'resourceClaims', (claim) => readClippedText(claim, 'name') ?? ''),
     hostNetwork: readBoolean(spec, 'hostNetwork'),
     restartPolicy: readRestartPolicy(spec),
+    podGroup: readObject(spec, 'schedulingGroup', (group) => readClippedText(group, 'podGroupName')),
     scheduling: readScheduling(spec),
   };
 }

@@ -111,6 +111,9 @@ export const POD_METADATA: WireMessage = new Map<number, Field>([
   [13, { name: 'ownerReferences', type: OWNER, many: 'list' }],
 ]);
 
+/** The PodGroup that a pod names. */
+export const SCHEDULING_GROUP: WireMessage = new Map<number, Field>([[1, { name: 'podGroupName', type: 'text' }]]);
+
 const REQUIREMENT: WireMessage = new Map<number, Field>([
   [1, { name: 'key', type: 'text' }],
   [2, { name: 'operator', type: 'text' }],
@@ -240,6 +243,7 @@ const SCHEDULED_SPEC: WireMessage = new Map<number, Field>([
   [33, { name: 'topologySpreadConstraints', type: SPREAD, many: 'list' }],
   [38, { name: 'schedulingGates', type: SCHEDULING_GATE, many: 'list' }],
   [39, { name: 'resourceClaims', type: RESOURCE_CLAIM, many: 'list' }],
+  [43, { name: 'schedulingGroup', type: SCHEDULING_GROUP }],
 ]);
 
 /** A condition, without its message. */

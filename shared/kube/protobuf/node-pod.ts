@@ -6,6 +6,7 @@ import {
   NOTHING,
   POD_CONDITION,
   POD_METADATA,
+  SCHEDULING_GROUP,
   volumeFrom,
 } from './kube-messages.ts';
 
@@ -32,6 +33,7 @@ const SPEC: WireMessage = new Map<number, Field>([
   [1, { name: 'volumes', type: volumeFrom(VOLUME_SOURCE), many: 'list' }],
   [4, { name: 'terminationGracePeriodSeconds', type: 'int64' }],
   [10, { name: 'nodeName', type: 'text' }],
+  [43, { name: 'schedulingGroup', type: SCHEDULING_GROUP }],
 ]);
 
 const CONDITION: WireMessage = new Map<number, Field>([...POD_CONDITION, [6, { name: 'message', type: 'text' }]]);

@@ -1,0 +1,121 @@
+import type { Steps } from '#shared/domain/base/steps.ts';
+import { controllerOf, type Pod } from '#shared/domain/pod/pod.ts';
+import { type Gang, type GangFacts, gangKey, type GangMember, groupGangs } from '#shared/domain/gang/gang.ts';
+import { tooLarge } from '#shared/domain/gang/too-large.ts';
+import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
+import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
+import { gangWishOf } from '#shared/kube/annotations/gangs.ts';
+import { chargedQueue, type FindQueue } from './queue-finder.ts';
+import { isWaiting, type QueuedPod } from './queued-pod.ts';
+
+/** A pod of a queue that names a gang. */
+export interface QueueMember extends GangMember {
+  readonly pod: QueuedPod;
+  readonly requests: QueueAmounts;
+}
+
+export type QueueGang = Gang<QueueMember>;
+
+/** The pods of queues that name a gang, by gang. Empty where none does. */
+export class NamedGangs {
+  readonly #members = new Map<string, Map<string, QueuedPod>>();
+  /** UIDs of those that have succeeded, by gang and controller, as long as the API server has them. */
+  readonly #succeeded = new Map<string, Set<string>>();
+  readonly #keyOfSucceeded = new Map<string, string>();
+
+  get size(): number {
+    return this.#members.size;
+  }
+
+  values(): Iterable<ReadonlyMap<string, QueuedPod>> {
+    return this.#members.values();
+  }
+
+  put(pod: QueuedPod): void {
+    const { gang } = pod;
+    if (gang === undefined) return;
+    const key = gangKey(pod.namespace, gang.name);
+    const members = this.#members.get(key) ?? new Map<string, QueuedPod>();
+    this.#members.set(key, members.set(pod.uid, pod));
+  }
+
+  remove(pod: QueuedPod): void {
+    if (this.#members.size === 0 || pod.gang === undefined) return;
+    const key = gangKey(pod.namespace, pod.gang.name);
+    const members = this.#members.get(key);
+    if (members?.delete(pod.uid) === true && members.size === 0) this.#members.delete(key);
+  }
+
+  noteEnd(pod: Pod): void {
+    const [gang, owner] = [gangWishOf(pod), controllerOf(pod)?.uid];
+    if (gang === undefined || owner === undefined || pod.status.phase !== 'Succeeded') return;
+    const key = succeededKey(gangKey(pod.namespace, gang.name), owner);
+    this.#succeeded.set(key, (this.#succeeded.get(key) ?? new Set()).add(pod.uid));
+    this.#keyOfSucceeded.set(pod.uid, key);
+  }
+
+  /** The API server has a pod no longer. */
+  gone(uid: string): void {
+    const key = this.#keyOfSucceeded.get(uid);
+    if (key === undefined) return;
+    this.#keyOfSucceeded.delete(uid);
+    const uids = this.#succeeded.get(key);
+    if (uids?.delete(uid) === true && uids.size === 0) this.#succeeded.delete(key);
+  }
+
+  succeeded(gang: string, owner: string): number {
+    return this.#succeeded.get(succeededKey(gang, owner))?.size ?? 0;
+  }
+}
+
+function succeededKey(gang: string, owner: string): string {
+  return `${gang} ${owner}`;
+}
+
+interface GangInput {
+  readonly gangs: NamedGangs;
+  readonly tree: QueueTree;
+  readonly find: FindQueue;
+  readonly counted: (requests: QueueAmounts) => QueueAmounts;
+  readonly minOf?: GangFacts['minOf'] | undefined;
+}
+
+const MEMBERS_PER_STEP = 500;
+
+/** The gangs of all queues, and the waiting pods that name a gang and belong to none. */
+export function* gangsOf(input: GangInput): Steps<ReturnType<typeof groupGangs<QueueMember>>> {
+  const gangs: QueueGang[] = [];
+  const refused: ReturnType<typeof groupGangs<QueueMember>>['refused'][number][] = [];
+  let looked = 0;
+  for (const named of input.gangs.values()) {
+    looked += named.size;
+    if (looked >= MEMBERS_PER_STEP) yield void (looked = 0);
+    const members = Array.from(named.values()).filter(({ isEnding }) => !isEnding);
+    const groups = groupGangs(
+      members.flatMap((pod) => memberOf(pod, input)),
+      factsOf(input),
+    );
+    refused.push(...groups.refused);
+    for (const gang of groups.gangs) {
+      const because = tooLarge(gang, input.tree);
+      if (because === undefined) gangs.push(gang);
+      else refused.push({ members: gang.members, because });
+    }
+  }
+  return { gangs, refused };
+}
+
+function factsOf({ gangs, minOf = () => 'Unread' }: GangInput): GangFacts {
+  return { minOf, succeeded: (gang, owner) => gangs.succeeded(gang, owner) };
+}
+
+/** A waiting pod without a queue is in no gang either. */
+function memberOf(pod: QueuedPod, { find, counted }: GangInput): readonly QueueMember[] {
+  const isIn = !isWaiting(pod);
+  const found = find(pod);
+  if (pod.gang === undefined || (!isIn && found.kind === 'none')) return [];
+  const queue = isIn ? chargedQueue(pod, find) : found.kind === 'queue' ? found.name : '';
+  const { uid, gang, owner } = pod;
+  const requests = counted(pod.requests);
+  return [{ pod, uid, gang, owner, queue, isIn, requests, name: `${pod.namespace}/${pod.name}` }];
+}

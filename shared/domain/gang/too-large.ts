@@ -1,0 +1,51 @@
+import type { Because } from '#shared/domain/base/because.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import { type QueueAmounts, queueQuantity } from '#shared/domain/queue/queue.ts';
+import { pathOf, type QueueTree } from '#shared/domain/queue/queue-tree.ts';
+import { type Gang, gangKey, type GangMember } from './gang.ts';
+import { TOO_LARGE } from './messages.ts';
+
+const PODS = 'pods';
+/** In thousandths. */
+const ONE_POD = 1_000;
+
+type SizedGang = Gang<GangMember & { readonly requests: QueueAmounts }>;
+
+/**
+ * Why a gang may never go in: its smallest members, as many as have to run together, request more than its queue or one
+ * above it may ever have. Members that are not there yet count as a pod and no more. A gang of which pods are in has been
+ * small enough.
+ */
+export function tooLarge(gang: SizedGang, tree: QueueTree): Because | undefined {
+  const index = tree.indexes.get(gang.queue);
+  if (index === undefined || gang.members.some(({ isIn }) => isIn)) return undefined;
+  for (const at of pathOf(tree, index)) {
+    const queue = tree.queues[at];
+    for (const [type, limit] of queue?.max ?? []) {
+      const needed = leastOf(gang, type);
+      if (needed > limit) return because(gang, type, { queue: queue?.name ?? '', needed, limit });
+    }
+  }
+  return undefined;
+}
+
+function leastOf({ members, min }: SizedGang, type: string): Whole {
+  if (type === PODS) return times(min, ONE_POD);
+  const amounts = members.map(({ requests }) => requests.get(type) ?? 0).sort((a, b) => (a < b ? -1 : Number(a > b)));
+  return amounts.slice(0, min).reduce<Whole>(plus, 0);
+}
+
+interface Over {
+  readonly queue: string;
+  readonly needed: Whole;
+  readonly limit: Whole;
+}
+
+function because({ namespace, name, min, members }: SizedGang, type: string, { queue, ...over }: Over): Because {
+  const text = (amount: Whole): string => formatQuantity(queueQuantity(type, amount));
+  const gang = gangKey(namespace, name);
+  const pods = type === PODS ? min : Math.min(min, members.length);
+  const facts = { gang, type, queue, needed: text(over.needed), limit: text(over.limit), pods };
+  return TOO_LARGE(facts, facts);
+}

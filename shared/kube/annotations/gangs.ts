@@ -1,0 +1,83 @@
+import type { Because } from '#shared/domain/base/because.ts';
+import { type GangWish, MAX_GANG_SIZE } from '#shared/domain/gang/gang.ts';
+import { BAD_NAME, BAD_NUMBER, MIN_ABOVE_SIZE, NO_SIZE, NOT_OF_A_JOB } from '#shared/domain/gang/messages.ts';
+import { controllerOf, type Pod } from '#shared/domain/pod/pod.ts';
+import { FOREIGN_GANGS, GANG_AUTO, LABEL_GANG, LABEL_GANG_MIN, LABEL_GANG_SIZE } from '#shared/kube/api-names.ts';
+
+type Named = Pick<Pod, 'labels' | 'annotations' | 'owners'> & { readonly spec: Pick<Pod['spec'], 'podGroup'> };
+
+/** The labels, or annotations, that may say so. */
+interface GangFields {
+  readonly name: string;
+  readonly size?: string;
+  readonly min?: string;
+}
+
+const OWN: GangFields = { name: LABEL_GANG, size: LABEL_GANG_SIZE, min: LABEL_GANG_MIN };
+const { kueue, coscheduling, lightweight } = FOREIGN_GANGS;
+/** Our own first, then the others; a group of coscheduling has its minimum in an object. */
+const FIELDS: readonly GangFields[] = [OWN, kueue, lightweight];
+
+/** Everything on a pod that may say that it belongs to a gang. */
+export const GANG_KEYS: readonly string[] = [...FIELDS, coscheduling].flatMap((fields: GangFields) =>
+  Object.values(fields).map(String),
+);
+
+/**
+ * The gang that a pod names; `undefined` for most pods. A label counts before an annotation of the same name. The wishes
+ * of other projects mean the same as ours.
+ */
+export function gangWishOf(pod: Named): GangWish | undefined {
+  const fields = FIELDS.find(({ name }) => valueOf(pod, name) !== undefined);
+  if (fields !== undefined) return wishIn(pod, fields);
+  const group = valueOf(pod, coscheduling.name);
+  if (group !== undefined) return checked(coscheduling.name, ofGroup(group, 'scheduling.x-k8s.io'));
+  const { podGroup } = pod.spec;
+  return podGroup === undefined ? undefined : ofGroup(podGroup, 'scheduling.k8s.io');
+}
+
+function ofGroup(name: string, groupOf: NonNullable<GangWish['groupOf']>): GangWish {
+  return { name, size: undefined, min: undefined, groupOf };
+}
+
+function valueOf({ labels, annotations }: Named, key: string): string | undefined {
+  return labels.get(key) ?? annotations.get(key);
+}
+
+function wishIn(pod: Named, fields: GangFields): GangWish {
+  const written = valueOf(pod, fields.name) ?? '';
+  const numbers = [numberIn(pod, fields.size), numberIn(pod, fields.min)] as const;
+  const [size, min] = numbers.map((each) => (typeof each === 'number' ? each : undefined));
+  const isAuto = fields === OWN && written === GANG_AUTO;
+  const job = isAuto ? jobOf(pod) : undefined;
+  const wish = { name: job ?? written, size, min };
+  if (isAuto && job === undefined) return { ...wish, problem: NOT_OF_A_JOB({ field: LABEL_GANG }) };
+  const problem = numbers.find((each) => typeof each === 'object') ?? problemOf(wish, fields);
+  return problem === undefined ? checked(fields.name, wish) : { ...wish, problem };
+}
+
+/** Whoever may create pods can write the reference; it names an object of its own namespace. */
+function jobOf({ owners }: Named): string | undefined {
+  const owner = controllerOf({ owners });
+  return owner?.kind === 'Job' ? owner.name : undefined;
+}
+
+function checked(field: string, wish: GangWish): GangWish {
+  const isName = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(wish.name);
+  return isName ? wish : { ...wish, problem: BAD_NAME({ field }) };
+}
+
+function numberIn(pod: Named, field: string | undefined): number | undefined | Because {
+  const value = field === undefined ? undefined : valueOf(pod, field);
+  if (field === undefined || value === undefined) return undefined;
+  const isWhole = /^[1-9][0-9]{0,3}$/.test(value) && Number(value) <= MAX_GANG_SIZE;
+  return isWhole ? Number(value) : BAD_NUMBER({ field, value: value.slice(0, 64), max: MAX_GANG_SIZE }, { field });
+}
+
+function problemOf({ size, min }: GangWish, fields: GangFields): Because | undefined {
+  if (size === undefined && min === undefined) {
+    return NO_SIZE({ fields: [fields.size, fields.min].filter((field) => field !== undefined).join(' or ') });
+  }
+  if (size === undefined || min === undefined || min <= size) return undefined;
+  return MIN_ABOVE_SIZE({ min, size, fields: [fields.min ?? '', fields.size ?? ''] }, { min, size });
+}
