@@ -3,7 +3,7 @@ import type { ExportedMetric } from './repository-metrics.ts';
 
 const INTRODUCTION = `# Metrics
 
-Every process serves its metrics on port 8080 under \`/metrics\`, in the Prometheus text format. The name of a metric ends in its unit. No series has a label for the node: \`deploy/components/pod-monitors\` adds \`node\` when Prometheus scrapes. [Alerts](../runbook.md) and dashboards use these names only, together with a few of Kubernetes itself.
+Every process serves its metrics on port 8080 under \`/metrics\`, in the Prometheus text format. The name of a metric ends in its unit. No series has a label for the node: \`deploy/components/pod-monitors\` adds \`node\` when Prometheus scrapes. \`scheduler\` stands for the controller and the extender.
 
 This page is generated from the code (\`npm run generate\`).
 `;

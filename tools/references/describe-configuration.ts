@@ -8,7 +8,7 @@ import { allowedValues, type JsonSchema, schemaFields, type SchemaField } from '
 
 const INTRODUCTION = `# Configuration
 
-Each process reads \`--config FILE\` (YAML, \`apiVersion: config.plimsoll.dev/v1alpha1\` and the kind below), environment variables and flags. A flag overrides the environment, and the environment overrides the file. A process refuses to start with a setting that it does not know. Keys of a file are nested where the table has dots; a setting without a flag can be set by a file only.
+Each process reads \`--config FILE\` (YAML, \`apiVersion: config.plimsoll.dev/v1alpha1\` and the kind below; SchedulerConfiguration for the controller and the extender), environment variables and flags. A flag overrides the environment, and the environment overrides the file. A process refuses to start with a setting that it does not know. Keys of a file are nested where the table has dots; a setting without a flag can be set by a file only.
 
 Every process and the command line also read the variables \`PLIMSOLL_NAMESPACE\` and \`PLIMSOLL_AGENT_NAMESPACE\`, where Plimsoll is installed elsewhere than in \`plimsoll-system\` and \`plimsoll-node\`.
 
