@@ -8,8 +8,10 @@ import {
   rulesOf,
 } from '#shared/domain/disruption/disruption-limit.ts';
 import { componentOf } from '#shared/domain/disruption/limit-rule.ts';
+import { withoutSurplus } from '#shared/domain/disruption/needed-debits.ts';
 import type { PendingDebit } from '#shared/domain/disruption/pending-debits.ts';
 import type { Removals } from '#shared/domain/disruption/removals.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { COMPONENT_NAMES, DISRUPTION_ACCOUNT } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
@@ -85,7 +87,7 @@ async function debitNamespace(debits: NamespaceDebits, options: DebitOptions): P
   const { namespace, pending } = debits;
   const giveUpAt = clock.monotonic() + WITHIN_MS;
   const leftMs = (): number => Math.max(0, giveUpAt - clock.monotonic());
-  const decide = (stored: StoredStatus<Account>) => Promise.resolve(countAll(stored, debits));
+  const decide = (stored: StoredStatus<Account>) => Promise.resolve(countAll(stored, debits, clock.now()));
   const faults = faultLog(log, 'Removed pods not debited');
   try {
     const account = await compareAndSwap({ ...accountStore(namespace, options), decide, leftMs });
@@ -107,12 +109,15 @@ export function accountStore(namespace: string, { client }: Pick<DebitOptions, '
   return statusStore({ client, fieldManager: COMPONENT_NAMES.scheduler }, address, FORMAT);
 }
 
-function countAll(stored: StoredStatus<Account>, { pending, limits }: NamespaceDebits) {
-  const value = pending.reduce<Account>((account, each) => {
-    const { cause } = causeOf(each.evidence);
-    const { uid, pod, at } = each;
-    const seen = { uid, pod, at, cause, component: componentOf(cause), caller: undefined };
-    return countRemoval(account, seen, coveringRules(each, [], limits));
-  }, stored.value);
+function countAll(stored: StoredStatus<Account>, { pending, limits }: NamespaceDebits, now: Instant) {
+  const value = pending.reduce<Account>(
+    (account, each) => {
+      const { cause } = causeOf(each.evidence);
+      const { uid, pod, at } = each;
+      const seen = { uid, pod, at, cause, component: componentOf(cause), caller: undefined };
+      return countRemoval(account, seen, coveringRules(each, [], limits));
+    },
+    withoutSurplus(stored.value, limits, now),
+  );
   return { next: value === stored.value ? undefined : { ...stored, value }, result: value };
 }

@@ -45,6 +45,24 @@ describe('what a stolen token of our accounts can do', () => {
       expect([name, await evict(by, 'default', JUDGED)]).toEqual([name, expect.stringContaining('evicts no pods')]);
   });
 
+  test('the record counts in the accounts of namespaces, and not in that of our own evictions', async () => {
+    const path = '/apis/plimsoll.dev/v1alpha1/namespaces/default/disruptionaccounts';
+    const account = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'DisruptionAccount' };
+    const answers = async (by: string, name: string): Promise<[number, number]> => {
+      const made = await user(by)('POST', `${path}?dryRun=All`, { ...account, metadata: { name } });
+      await create(path, { ...account, metadata: { name } });
+      const written = await user(by)('PATCH', `${path}/${name}/status?dryRun=All`, { status: { debits: [] } });
+      return [made.status, written.status];
+    };
+    expect(await answers(ACCOUNTS.controller.user, 'plimsoll')).toEqual([201, 200]);
+    expect(await answers(ACCOUNTS.controller.user, 'plimsoll-evictions')).toEqual([403, 403]);
+    const change = { status: { debits: [] } };
+    const webhook = user(ACCOUNTS.webhook.user);
+    expect(await webhook('PATCH', `${path}/plimsoll-evictions/status?dryRun=All`, change)).toMatchObject({
+      status: 200,
+    });
+  });
+
   async function change(body: object, by = ACCOUNTS.controller.user): Promise<unknown> {
     const answer = await user(by)('PATCH', `${PRESSURES}/n0?dryRun=All`, body);
     return answer.status === 200 ? 200 : at(answer.body, 'message');

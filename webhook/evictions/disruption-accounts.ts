@@ -9,6 +9,7 @@ import {
   withoutSurvivors,
 } from '#shared/domain/disruption/account.ts';
 import type { CoveringRule } from '#shared/domain/disruption/limit-rule.ts';
+import { withoutSurplus } from '#shared/domain/disruption/needed-debits.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
@@ -214,7 +215,7 @@ interface BatchContext extends AccountsOptions {
 
 async function decideBatch(stored: StoredStatus<Account>, batch: readonly Waiting[], context: BatchContext) {
   const now = context.clock.now();
-  let account = stored.value;
+  let account = withoutSurplus(stored.value, context.limits, now);
   const result: Debited[] = [];
   for (const { asked } of batch) {
     const debited = await debitOne(account, asked, now, context);

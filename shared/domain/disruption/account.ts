@@ -117,8 +117,13 @@ export function withoutSurvivors(account: Account, survivors: ReadonlySet<string
  */
 export function liveDebits(account: Account, now: Instant): Account {
   return account
-    .filter(({ at, lapsesAt }) => now < lapsesAt && at - now <= MAX_AHEAD_MS)
+    .filter((each) => now < each.lapsesAt && !isAhead(each, now))
     .map((each) => (each.at > now ? { ...each, at: now } : each));
+}
+
+/** Whether the time of a debit is more than clocks differ. */
+export function isAhead({ at }: Pick<Debit, 'at'>, now: Instant): boolean {
+  return at - now > MAX_AHEAD_MS;
 }
 
 /** One window of a rule. */

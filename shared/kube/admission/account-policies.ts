@@ -12,6 +12,7 @@ import {
 import {
   ANNOTATION_EVICTION_PART,
   API_GROUP,
+  DISRUPTION_ACCOUNT,
   EVICTION_BY_QUEUES,
   LABEL_QUEUES,
   PROTECTED_NAMESPACES,
@@ -25,7 +26,7 @@ const USER = "request.userInfo.?username.orValue('')";
 
 /** Policies of deploy/base: they also hold accounts of components, which may be installed at any time. */
 export function accountPolicies(): readonly KubeObject[] {
-  return [...eventReporters(), ...ownEvictions(), ...ownLeases()];
+  return [...eventReporters(), ...ownEvictions(), ...ownLeases(), ...ownDebits()];
 }
 
 const NAMES_OF_EVENT =
@@ -134,6 +135,27 @@ function ownLeases(): readonly KubeObject[] {
     variables: [celVariable('lease', `${lease}(object.metadata.?name.orValue(''))`)],
     validations: [
       { expression: MAY_RENEW, message: 'an account of Plimsoll may create only a Lease that it may renew' },
+    ],
+  });
+}
+
+/**
+ * The record counts what it sees in the account of a namespace. The one that all our evictions are debited to is the
+ * webhook's: filled, it would stop every agent.
+ */
+function ownDebits(): readonly KubeObject[] {
+  return policy({
+    name: 'plimsoll-own-debits',
+    failurePolicy: 'Fail',
+    resourceRules: ['disruptionaccounts', 'disruptionaccounts/status'].map((resource) =>
+      rule(API_GROUP, resource, ['CREATE', 'UPDATE']),
+    ),
+    matchConditions: [condition('by-the-controller', `${USER} in ${celList(usersOf(ACCOUNTS.controller))}`)],
+    validations: [
+      {
+        expression: `request.name == '${DISRUPTION_ACCOUNT}' || dyn(object).metadata.?name.orValue('') == '${DISRUPTION_ACCOUNT}'`,
+        message: `the controller counts removals only in the account ${DISRUPTION_ACCOUNT} of a namespace`,
+      },
     ],
   });
 }

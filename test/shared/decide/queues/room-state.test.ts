@@ -115,24 +115,6 @@ describe('who would make room for a pod whose queue is under its guarantee', () 
     expect(found(world)).toEqual(expected);
   });
 
-  test('no pod under two budgets, which the API server refuses to evict, and both are named', () => {
-    const world = fullWorld({ labels: { app: 'a' } });
-    for (const name of ['pdb', 'all'])
-      putBudget(world.snapshot, { ...buildBudget(name, { app: 'a' }, 5), namespace: 'shop' });
-    expect(found(world)).toEqual(others);
-    const full = queueWorld(twoQueues());
-    fill(full, 8, { labels: { app: 'b' } });
-    full.see(UNGATED);
-    putBudget(full.snapshot, { ...buildBudget('one', { app: 'b' }, 5), namespace: 'shop' });
-    putBudget(full.snapshot, { ...buildBudget('two', {}, 5), namespace: 'shop' });
-    const input = inputOf(full);
-    const [first] = finish(makeRoomInSteps(finish(readRoomState(input)), finish(seekersOf(input)), input.now));
-    expect(first?.step.because).toMatchObject({
-      code: 'ReclaimBlocked',
-      text: 'budgets shop/one and shop/two select the same pods, so that the API server refuses to evict them',
-    });
-  });
-
   test.each<[string, Partial<WatchedPod>, string]>([
     ['has waited for less than the delay of its queue', { admittedAt: HOUR - 10 }, 'NotAboveDelay'],
     ['may not preempt, by what was written when it was let in', { mayPreempt: false }, 'NeverPreempts'],
