@@ -111,7 +111,7 @@ export const schedulerSchema = z.strictObject({
         .min(1)
         .optional()
         .describe(
-          'Name of the Lease that elects the replica which leads all parts of this process; without it plimsoll-controller, or the Lease of the part if one part is on',
+          'Lease that elects the leader of all parts of this process; default: plimsoll-controller, or the Lease of the part if one part is on',
         ),
       namespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of all Leases; it must exist'),
     })

@@ -210,7 +210,7 @@ const BY_EXHAUSTED: Readonly<Record<Exhausted, Undecided>> = { work: 'TooMuchWor
 export function decideOrCount(view: ViewState, metrics: Metrics): DecideOr {
   const undecided = metrics.counter(
     'plimsoll_extender_undecided_total',
-    'Requests of kube-scheduler that were answered without a decision: the cluster was not read yet, its watches stalled, too many at once, or too much work; except before the cluster is read, protected victims are still refused',
+    'Requests of kube-scheduler that were answered without a decision, by reason',
     ['verb', 'reason'],
   );
   for (const verb of Object.keys(REASONS) as VerbName[])

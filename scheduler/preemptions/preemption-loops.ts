@@ -129,7 +129,7 @@ export const loopsSchema = z
       .enum(['Refuse', 'Avoid'])
       .default('Refuse')
       .describe(
-        'Refuse refuses preemptions between the two owners; Avoid adds the owner of the last victim to the avoid list of the node, which the node controller does where the NodePressurePolicy says avoidance.mode Enforce',
+        'Refuse refuses preemptions between the two owners; Avoid adds the owner of the last victim to the avoid list of the node, if avoidance.mode of the NodePressurePolicy is Enforce',
       ),
     rounds: z
       .number()
