@@ -165,6 +165,8 @@ export const QUEUE_POLICY_NAMES = {
   guard: 'guard.queues.plimsoll.dev',
   mark: 'mark.queues.plimsoll.dev',
   label: 'label.queues.plimsoll.dev',
+  gang: 'gang.queues.plimsoll.dev',
+  jobGang: 'job-gang.queues.plimsoll.dev',
   root: 'root.queues.plimsoll.dev',
   warnings: 'warnings.queues.plimsoll.dev',
 } as const;

@@ -24,6 +24,7 @@ import {
   NOT_A_NODE,
 } from './cel-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
+import { JOB_GANGS, QUEUE_GANGS } from './queue-gangs.ts';
 import { QUEUE_LABEL } from './queue-label.ts';
 import { QUEUE_ROOT } from './queue-root.ts';
 import { QUEUE_WARNINGS } from './queue-warnings.ts';
@@ -52,20 +53,24 @@ const ADD_GATE = [
   `: [JSONPatch{op: 'add', path: '/spec/schedulingGates/-', value: ${GATE_ITEM}}]`,
 ].join('\n');
 
-/**
- * The MutatingAdmissionPolicy that adds the gate, and its binding. `Ignore`: the guard refuses a pod without the gate
- * and explains why.
- */
+/** The MutatingAdmissionPolicies that add the gate, and the size to the gang of a Job, each with its binding. */
 export function gatePolicy(): readonly KubeObject[] {
-  const name = QUEUE_POLICY_NAMES.gate;
+  const mutations = [{ patchType: 'JSONPatch', jsonPatch: { expression: ADD_GATE } }];
+  const matchConditions = [NOT_A_NODE, NEEDS_GATE];
   return [
-    policy('MutatingAdmissionPolicy', name, {
-      failurePolicy: 'Ignore',
-      reinvocationPolicy: 'IfNeeded',
-      matchConstraints: managed([CREATED_PODS]),
-      matchConditions: [NOT_A_NODE, NEEDS_GATE],
-      mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: ADD_GATE } }],
-    }),
+    ...mutatingPolicy(QUEUE_POLICY_NAMES.gate, { resourceRules: [CREATED_PODS], matchConditions, mutations }),
+    ...mutatingPolicy(QUEUE_POLICY_NAMES.jobGang, JOB_GANGS),
+  ];
+}
+
+/** `Ignore`: what is missing afterwards is refused by a policy that explains it. */
+function mutatingPolicy(
+  name: string,
+  { resourceRules, ...rest }: { readonly resourceRules: readonly object[]; readonly [part: string]: unknown },
+): readonly KubeObject[] {
+  const shared = { failurePolicy: 'Ignore', reinvocationPolicy: 'IfNeeded', matchConstraints: managed(resourceRules) };
+  return [
+    policy('MutatingAdmissionPolicy', name, { ...shared, ...rest }),
     policy('MutatingAdmissionPolicyBinding', name, { policyName: name }),
   ];
 }
@@ -167,6 +172,11 @@ function root(): readonly KubeObject[] {
   });
 }
 
+/** `Ignore`: the leader judges gangs too, and lets none of these in. */
+function gang(): readonly KubeObject[] {
+  return validatingPolicy({ name: QUEUE_POLICY_NAMES.gang, ...QUEUE_GANGS, failurePolicy: 'Ignore' });
+}
+
 /** Warnings about settings that behave differently while pods wait. They refuse nothing. */
 function warnings(): readonly KubeObject[] {
   return validatingPolicy({
@@ -198,7 +208,7 @@ interface Validating {
 
 /** The ValidatingAdmissionPolicies that guard the queues and that warn, each with its binding. */
 export function queuePolicies(): readonly KubeObject[] {
-  return [...guard(), ...mark(), ...label(), ...root(), ...warnings()];
+  return [...guard(), ...mark(), ...label(), ...gang(), ...root(), ...warnings()];
 }
 
 function validatingPolicy({

@@ -6,11 +6,11 @@ import { startPodCreates } from '#test/cluster/installed/support/pod-creates.ts'
 import { runKubectl } from '#test/cluster/installed/support/run-kubectl.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { gatesOf, LEADER, PATIENCE_MS, podOf, pods, queueScene } from './queue-scene.ts';
+import { GANG_ANSWERS, gangAnswers, ofDaemonSet } from './tenant-requests.ts';
 
 const GATE = 'plimsoll.dev/queue';
 const ADMITTED = { 'plimsoll.dev/admitted': '{"queue":"mine"}' };
 const why = whyNoOwnCluster(process.env);
-
 describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed namespace${why ?? ''}`, () => {
   const own = ownCluster();
   const scene = queueScene(own);
@@ -69,6 +69,10 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
   ])('creates no pod %s', async (_, body, text) => {
     const { status, body: answer } = await tenant('POST', pods('shop'), body);
     expect([status, at(answer, 'message')]).toEqual(refused(text));
+  });
+
+  test('a Job with gang: auto gives its pods the size, which no pod changes', async () => {
+    expect(await gangAnswers(tenant)).toEqual(GANG_ANSWERS);
   });
 
   test.each<[string, object]>([
@@ -294,7 +298,3 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
     await creates.stop();
   });
 });
-
-function ofDaemonSet(): object {
-  return { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'logs', uid: '6f1f6f0a-0000-4000-8000-000000000001' };
-}

@@ -1,0 +1,159 @@
+/*
+ * Gangs as the API server judges them when they are written, so that the person who wrote them hears it at once. The
+ * leader judges them again (shared/kube/annotations/gangs.ts): what is refused here never runs there.
+ */
+import { MAX_GANG_SIZE } from '#shared/domain/gang/gang.ts';
+import { GANG_AUTO, LABEL_GANG, LABEL_GANG_MIN, LABEL_GANG_SIZE } from '#shared/kube/api-names.ts';
+import { celVariable, type CelVariable, condition } from './cel-expressions.ts';
+import { rule, WRITTEN_PODS } from './webhook-configurations.ts';
+
+const IS_POD = "request.resource.resource == 'pods'";
+const IS_JOB = "request.resource.resource == 'jobs'";
+const TEMPLATES = ['jobs', 'deployments', 'statefulsets', 'replicasets'];
+
+function metadataOf(object: string): string {
+  return `(${IS_POD} ? dyn(${object}).metadata : dyn(${object}).spec.template.?metadata.orValue({}))`;
+}
+
+/** The value of a label, else of an annotation, else empty. */
+function valueIn(metadata: string, key: string): string {
+  return `${metadata}.?labels['${key}'].orValue(${metadata}.?annotations['${key}'].orValue(''))`;
+}
+
+function hasIn(metadata: string, key: string): string {
+  return `('${key}' in ${metadata}.?labels.orValue({}) || '${key}' in ${metadata}.?annotations.orValue({}))`;
+}
+
+const KEYS = [LABEL_GANG, LABEL_GANG_SIZE, LABEL_GANG_MIN];
+const NUMBERS = [
+  ['size', LABEL_GANG_SIZE],
+  ['min', LABEL_GANG_MIN],
+] as const;
+
+/** How many pods of a Job run at once. */
+function atOnce(job: string): string {
+  const parallelism = `${job}.spec.?parallelism.orValue(1)`;
+  return `(${job}.spec.?completions.orValue(${parallelism}) < ${parallelism} ? ${job}.spec.?completions.orValue(1) : ${parallelism})`;
+}
+
+const METADATA = 'variables.metadata';
+const VARIABLES: readonly CelVariable[] = [
+  celVariable('metadata', metadataOf('object')),
+  celVariable('isChange', "request.operation == 'UPDATE'"),
+  celVariable('before', `variables.isChange ? ${metadataOf('oldObject')} : dyn({})`),
+  celVariable(
+    'isSame',
+    `variables.isChange && ${KEYS.map((key) => `${valueIn(METADATA, key)} == ${valueIn('variables.before', key)}`).join(' && ')}`,
+  ),
+  celVariable('gang', valueIn(METADATA, LABEL_GANG)),
+  celVariable('isAuto', `variables.gang == '${GANG_AUTO}'`),
+  ...NUMBERS.flatMap(([name, key]) => [
+    celVariable(`has_${name}`, hasIn(METADATA, key)),
+    celVariable(name, valueIn(METADATA, key)),
+    celVariable(
+      `is_${name}`,
+      `variables.${name}.matches('^[1-9][0-9]{0,3}$') && int(variables.${name}) <= ${MAX_GANG_SIZE}`,
+    ),
+  ]),
+  celVariable('parallelism', `${IS_JOB} ? ${atOnce('dyn(object)')} : 0`),
+];
+
+function badNumber(name: string, key: string) {
+  const must = `${key} must be a whole number from 1 to ${MAX_GANG_SIZE}, not `;
+  return {
+    expression: `!variables.has_${name} || variables.is_${name}`,
+    messageExpression: `'${must}"' + variables.${name}.substring(0, size(variables.${name}) < 64 ? size(variables.${name}) : 64) + '"'`,
+    message: `${key} must be a whole number from 1 to ${MAX_GANG_SIZE}`,
+  };
+}
+
+/** Whoever owns a pod can be read from the pod; a template belongs to the controller that it is written in. */
+const IS_OF_JOB = `(${IS_POD} ? dyn(object).metadata.?ownerReferences.orValue([]).exists(owner, owner.?controller.orValue(false) && owner.kind == 'Job') : ${IS_JOB})`;
+
+const VALIDATIONS = [
+  {
+    expression: String.raw`variables.gang.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')`,
+    message: `${LABEL_GANG} must be a name of at most 63 characters: letters, digits, "-", "_" and "."`,
+  },
+  ...NUMBERS.map(([name, key]) => badNumber(name, key)),
+  {
+    expression: 'variables.has_size || variables.has_min',
+    message: `the pod names a gang without its size: set ${LABEL_GANG_SIZE} or ${LABEL_GANG_MIN}`,
+  },
+  {
+    expression:
+      '!variables.has_size || !variables.has_min || !variables.is_size || !variables.is_min || int(variables.min) <= int(variables.size)',
+    messageExpression: `'${LABEL_GANG_MIN} is ' + variables.min + ', more than ${LABEL_GANG_SIZE}, which is ' + variables.size`,
+    message: `${LABEL_GANG_MIN} must not be more than ${LABEL_GANG_SIZE}`,
+  },
+  {
+    expression: `!variables.isAuto || ${IS_OF_JOB}`,
+    message: `${LABEL_GANG}: ${GANG_AUTO} is for the pods of a Job; give the gang a name and a size`,
+  },
+];
+
+const ENOUGH_PODS = {
+  expression: `!(${IS_JOB}) || !variables.isAuto || !variables.is_size || (variables.isChange && ${atOnce('dyn(oldObject)')} == variables.parallelism) || variables.parallelism == 0 || int(variables.size) <= variables.parallelism`,
+  messageExpression: `'spec.parallelism and spec.completions let ' + string(variables.parallelism) + ' pods run at once, fewer than ${LABEL_GANG_SIZE} of the template, which is ' + variables.size + ': the gang would wait for pods that never come'`,
+  message: `spec.parallelism must not be less than ${LABEL_GANG_SIZE} of the template`,
+};
+
+const UNCHANGED = {
+  expression: `!(${IS_POD}) || !variables.isChange || variables.isSame`,
+  message: `${KEYS.join(', ')} must not change: members that name different sizes are no gang; create the pod again`,
+};
+
+/** The parts of the ValidatingAdmissionPolicy over pods and templates that name a gang. */
+export const QUEUE_GANGS = {
+  resourceRules: [
+    WRITTEN_PODS,
+    rule('batch', ['jobs'], ['CREATE', 'UPDATE']),
+    rule('apps', TEMPLATES.slice(1), ['CREATE', 'UPDATE']),
+  ],
+  matchConditions: [
+    condition(
+      'names-a-gang',
+      `${hasIn(metadataOf('object'), LABEL_GANG)} || (${IS_POD} && request.operation == 'UPDATE' && ${hasIn('dyn(oldObject).metadata', LABEL_GANG)})`,
+    ),
+  ],
+  variables: VARIABLES,
+  validations: [
+    UNCHANGED,
+    ENOUGH_PODS,
+    ...VALIDATIONS.map((each) => ({ ...each, expression: `variables.isSame || ${ifNamed(each.expression)}` })),
+  ],
+};
+
+/** A pod that lost the name is judged by the change alone, as what was written before: its finalizers must come off. */
+function ifNamed(expression: string): string {
+  return `!${hasIn(METADATA, LABEL_GANG)} || (${expression})`;
+}
+
+const IN_JOB = 'object.metadata';
+const LABELS_OF_TEMPLATE = '/spec/template/metadata/labels';
+const AT_ONCE = atOnce('object');
+const ADD_LABELS = [
+  '!has(object.spec.template.metadata) || !has(object.spec.template.metadata.labels)',
+  `? [JSONPatch{op: 'add', path: '${LABELS_OF_TEMPLATE}', value: {'${LABEL_GANG}': '${GANG_AUTO}', '${LABEL_GANG_SIZE}': string(${AT_ONCE})}}]`,
+  `: [JSONPatch{op: 'add', path: '${LABELS_OF_TEMPLATE}/' + jsonpatch.escapeKey('${LABEL_GANG}'), value: '${GANG_AUTO}'},`,
+  `   JSONPatch{op: 'add', path: '${LABELS_OF_TEMPLATE}/' + jsonpatch.escapeKey('${LABEL_GANG_SIZE}'), value: string(${AT_ONCE})}]`,
+].join('\n');
+
+/**
+ * The parts of the MutatingAdmissionPolicy that gives the pods of a Job with `plimsoll.dev/gang: auto` the size: as many
+ * as run at once. A template that names a size keeps it.
+ */
+export const JOB_GANGS = {
+  resourceRules: [rule('batch', ['jobs'], ['CREATE'])],
+  matchConditions: [
+    condition(
+      'is-auto',
+      `${valueIn(IN_JOB, LABEL_GANG)} == '${GANG_AUTO}' || ${valueIn('object.spec.template.metadata', LABEL_GANG)} == '${GANG_AUTO}'`,
+    ),
+    condition(
+      'names-no-size',
+      `!${hasIn('object.spec.template.metadata', LABEL_GANG_SIZE)} && !${hasIn('object.spec.template.metadata', LABEL_GANG_MIN)}`,
+    ),
+  ],
+  mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: ADD_LABELS } }],
+};
