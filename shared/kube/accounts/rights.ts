@@ -79,7 +79,7 @@ export const PART_RIGHTS = {
     may(OWN, 'nodepressures queues', 'list watch'),
     may(OWN, 'queues/status', 'patch'),
     may(OWN, 'queues', 'create patch delete'),
-    may(OWN, 'queueselectors', 'create patch'),
+    may(OWN, 'queueselectors', 'get create patch'),
     MARK_GUARD,
     WRITES_EVENTS,
     heldLease('plimsoll-queues'),
