@@ -163,6 +163,7 @@ const FAILURE_TEXTS: Samples<typeof FAILURES> = {
 };
 
 const ERROR_TEXTS: Samples<typeof ERRORS> = {
+  notRegistered: [{ kind: 'MutatingWebhookConfiguration' }],
   noHandshake: [10_000],
   sharedAuthority: [],
   notYetValid: ['2026-01-01T00:00:00.000Z'],
