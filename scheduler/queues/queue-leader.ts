@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
-import { declaredCapacity, declaredReclaim, queueDirectory } from '#shared/api/queue.ts';
+import { declaredCapacity, declaredGangTimeout, declaredReclaim, queueDirectory } from '#shared/api/queue.ts';
 import { QUEUE_LEADER, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { ControllerPart, TermWork } from '#shared/kube/lease/run-controller.ts';
 import { type Reflector, createReflector } from '#shared/kube/reflector/reflector.ts';
@@ -10,10 +10,9 @@ import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
 import { clearMarks } from './clear-marks.ts';
 import { createChildQueues } from './child-queues.ts';
-import { createSelectorKeeper, readFormerBelief } from './keep-selectors.ts';
-import { type LetInPorts, letPodsIn, type Refusal, refusalOf } from './let-pods-in.ts';
+import { createSelectorKeeper } from './keep-selectors.ts';
+import { letPodsIn, type Refusal, refusalOf } from './let-pods-in.ts';
 import type { ReclaimSettings } from '#shared/domain/queue/reclaim-settings.ts';
-import { NO_QUEUE_AMOUNTS } from '#shared/domain/queue/queue.ts';
 import { claimedDaemonSet, type Owner, type Pod } from '#shared/domain/pod/pod.ts';
 import { BelievedNodes } from '#shared/decide/queues/believed-nodes.ts';
 import { planPass, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
@@ -21,7 +20,9 @@ import type { QueuePassInput } from '#shared/decide/queues/sort-pods.ts';
 import { createQueueMetrics, type QueueMetrics, showOldestWaiting, showWaiting } from './queue-metrics.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { UnplacedPods } from '#shared/decide/queues/unplaced-pods.ts';
-import { Reclaim, type ReclaimPorts } from './reclaim.ts';
+import type { ReclaimPorts } from './reclaim.ts';
+import { createRoomParts } from './room-parts.ts';
+import type { StartGangs } from './start-gangs.ts';
 import { createStatusWriter } from './status-writer.ts';
 import type { StoredQueue } from './stored-queue.ts';
 import { createWaitConditions } from './wait-conditions.ts';
@@ -95,17 +96,18 @@ function listenedUntil({ values, synced, isSynced, onChange }: FollowedQueues, e
 function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: AbortSignal) {
   const { clock, log, client, pods, term, queueMetrics: metrics } = leading;
   const { classes } = leading.view;
-  const isDue = createDueCheck(leading, queues);
   const events = createEventRecorder({ ...leading, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
   const classOf = (name: string) => classes.get(name);
   const letInPorts = { client, clock, log, pods, metrics, term, classOf, refused: new Map<string, Refusal>() };
   const settings = createSettings(queues);
-  const reclaim = createReclaim({ ...leading, declared: settings }, events, letInPorts, signal);
+  const { starts, reclaim, ...room } = createRoomParts(
+    { ...leading, events, metrics, declared: settings, letInPorts, snapshot: leading.view.snapshot },
+    signal,
+  );
+  const isDue = createDueCheck(leading, queues, starts);
   const statusPorts = { client, clock, log, metrics, term, reclaim };
   const writeStatus = createStatusWriter({ ...statusPorts, queues: () => queues.values() });
-  let believed: BelievedNodes | undefined;
-  const largestNode = () => believed?.largest() ?? NO_QUEUE_AMOUNTS;
-  const keepSelectors = createSelectorKeeper({ client, clock, log, term, queues: () => queues.values(), largestNode });
+  const keepSelectors = createSelectorKeeper({ client, clock, log, term, queues: () => queues.values() });
   const keepChildren = createChildQueues({ client, clock, log, metrics, term, queues: () => queues.values() });
   const whyNoRoom = (uid: string) => reclaim.whyWaiting(uid);
   const tellWaiting = createWaitEvents(
@@ -116,17 +118,21 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   );
   const writeConditions = createWaitConditions({ client, clock, log, pods, term }, whyNoRoom);
   const promises = new UnplacedPods();
+  const believed = new BelievedNodes();
   const isRoomMade = (uid: string) => reclaim.isMakingRoomFor(uid);
-  const whyRefused = (uid: string) => refusalOf(uid, letInPorts);
+  const whys = {
+    whyRefused: (uid: string) => refusalOf(uid, letInPorts),
+    whyGangWaits: (gang: string) => starts.whyNotNow(gang),
+  };
   const noteDoubts = createDoubtLog(log);
   let last: QueuePlan | undefined;
   return {
     letIn: async (passing: AbortSignal): Promise<void> => {
-      believed ??= new BelievedNodes(await readFormerBelief({ client, term }, passing));
       if (!isDue()) return;
-      last = await decide(leading, { ...settings(), promises, whyRefused, isRoomMade, believed }, passing);
+      last = await decide(leading, { ...settings(), ...whys, promises, isRoomMade, believed }, passing);
       noteDoubts(last);
       pods.settleClaims(last.claims);
+      await starts.round(last, passing);
       await letPodsIn(last, letInPorts, passing);
     },
     report: async (passing: AbortSignal): Promise<void> => {
@@ -140,13 +146,10 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
       await writeConditions(last, passing);
     },
     reclaim: async (passing: AbortSignal): Promise<void> => {
-      if (last !== undefined && isCurrent(leading)) await reclaim.round(last, passing);
+      if (last !== undefined && isCurrent(leading)) await room.round(last, passing);
     },
-    onTakeover: (holder: string): void => {
-      log.info({ holder }, 'Another kube-scheduler has taken over; nominations are written again');
-      reclaim.onSchedulerTakeover();
-    },
-    settled: (): Promise<void> => reclaim.settled(),
+    onTakeover: room.onTakeover,
+    settled: room.settled,
   };
 }
 
@@ -164,18 +167,10 @@ function createDoubtLog(log: ClientContext['log']): (plan: Pick<QueuePlan, 'doub
   };
 }
 
-function createReclaim(
-  { view, queueMetrics: metrics, declared, ...ports }: LeadingQueues & { readonly declared: () => QueueSettings },
-  events: EventRecorder,
-  letInPorts: LetInPorts,
-  leading: AbortSignal,
-): Reclaim {
-  const letIn: ReclaimPorts['letIn'] = (pods, signal) => letPodsIn({ letIn: pods, released: [] }, letInPorts, signal);
-  const settings = () => declared().reclaim;
-  return new Reclaim({ ...ports, settings, snapshot: view.snapshot, metrics, events, leading, letIn });
+interface QueueSettings extends Pick<QueuePassInput, 'directory' | 'capacity'> {
+  readonly reclaim: ReclaimSettings;
+  readonly gangTimeoutMs: number;
 }
-
-type QueueSettings = Pick<QueuePassInput, 'directory' | 'capacity'> & { readonly reclaim: ReclaimSettings };
 
 /** Rebuilt only after a Queue changes. */
 function createSettings(queues: FollowedQueues): () => QueueSettings {
@@ -185,6 +180,7 @@ function createSettings(queues: FollowedQueues): () => QueueSettings {
       directory: queueDirectory(objects),
       capacity: declaredCapacity(objects),
       reclaim: declaredReclaim(objects),
+      gangTimeoutMs: declaredGangTimeout(objects),
     };
   };
   let settings: QueueSettings | undefined;
@@ -194,7 +190,10 @@ function createSettings(queues: FollowedQueues): () => QueueSettings {
 
 async function decide(
   { pods, view, clock, queueMetrics }: LeadingQueues,
-  { reclaim, ...settings }: QueueSettings & Pick<QueuePassInput, 'promises' | 'whyRefused' | 'isRoomMade' | 'believed'>,
+  {
+    reclaim,
+    ...settings
+  }: QueueSettings & Pick<QueuePassInput, 'promises' | 'whyRefused' | 'whyGangWaits' | 'isRoomMade' | 'believed'>,
   signal: AbortSignal,
 ) {
   const startedAt = clock.monotonic();
@@ -219,15 +218,20 @@ function isCurrent({ view }: Pick<LeadingQueues, 'view'>): boolean {
 }
 
 /** Whether anything has changed since the last pass, or that pass is too old. */
-function createDueCheck({ pods, view, clock }: LeadingQueues, queues: FollowedQueues): () => boolean {
+function createDueCheck(
+  { pods, view, clock }: LeadingQueues,
+  queues: FollowedQueues,
+  starts: StartGangs,
+): () => boolean {
   let seenChanges = -1;
   let hasOther = true;
   let lastMs = -Infinity;
   queues.onChange(() => void (hasOther = true));
   return () => {
     if (!isCurrent({ view }) || !queues.isSynced()) return false;
-    const isDue = hasOther || pods.changes !== seenChanges || clock.monotonic() - lastMs >= QUIET_PERIOD_MS;
-    if (isDue) [seenChanges, hasOther, lastMs] = [pods.changes, false, clock.monotonic()];
+    const changes = pods.changes + starts.changes;
+    const isDue = hasOther || changes !== seenChanges || clock.monotonic() - lastMs >= QUIET_PERIOD_MS;
+    if (isDue) [seenChanges, hasOther, lastMs] = [changes, false, clock.monotonic()];
     return isDue;
   };
 }

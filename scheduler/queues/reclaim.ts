@@ -1,7 +1,7 @@
 import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
-import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { floorOf } from '#shared/domain/queue/reclaim-rules.ts';
 import { makeRoomInSteps, type RoomStep, type Seeker, type SeekerStep } from '#shared/domain/queue/make-room.ts';
@@ -12,12 +12,12 @@ import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { podReference } from '#shared/kube/events/event-recorder.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
-import { isWaiting } from '#shared/decide/queues/queued-pod.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 import { type Deadlines, isAhead, QueueEvictions } from './queue-evictions.ts';
 import { QueueOveruse } from './queue-overuse.ts';
 import { MAX_ATTEMPTS, RoomMaker, type RoomMakerPorts } from './room-maker.ts';
+import { staleNominations } from './stale-nominations.ts';
 import { isStuck, readRoomState, type RoomInput } from '#shared/decide/queues/room-state.ts';
 import { seekersOf } from '#shared/decide/queues/seekers.ts';
 
@@ -28,6 +28,8 @@ export interface ReclaimPorts extends Omit<RoomMakerPorts, 'isEnforcing'> {
   readonly snapshot: ClusterSnapshot;
   readonly ownerDisruptedAt?: RoomInput['ownerDisruptedAt'] | undefined;
   readonly metrics: Pick<QueueMetrics, 'reclaims' | 'reclaimEvictions'>;
+  /** Whether the pod is of a gang that is being started. */
+  readonly isStarting?: (uid: string) => boolean;
   /** Removes scheduling gates. */
   readonly letIn: (pods: readonly WaitingPod[], signal: AbortSignal) => Promise<void>;
 }
@@ -149,7 +151,7 @@ export class Reclaim {
       const due = seekers.filter(({ pod }) => this.#isDue(pod.uid));
       return due.length === 0 ? [] : await this.#decide(input, due.slice(0, MAX_SEEKERS), signal);
     } catch (error) {
-      const open = plan.seeking.filter(({ uid }) => !plan.crowded.has(uid));
+      const open = plan.seeking.filter(({ uid, gang }) => gang === undefined && !plan.crowded.has(uid));
       await this.#ports.letIn(open, signal);
       throw error;
     }
@@ -254,17 +256,10 @@ export class Reclaim {
     }
   }
 
-  /** A node stays set aside only for a pod that can get it, not for one that waits for its queue or finds no room. */
-  #claimsAmong({ held, homeless, outOfGang }: QueuePlan, roomless: readonly WaitingPod[]): Steps<readonly string[]> {
-    const pods = [...held, ...[...homeless, ...outOfGang].map(({ pod }) => pod), ...roomless];
-    return collectInSteps(pods, ({ uid }) => (this.#isSetAsideFor(uid) ? uid : undefined));
-  }
-
-  /** Whether a node is set aside for the pod and no decision about the pod is in progress. */
-  #isSetAsideFor(uid: string): boolean {
-    const pod = this.#ports.pods.get(uid);
-    if (pod === undefined || !isWaiting(pod) || this.#maker.isBusyWith(uid)) return false;
-    return pod.unplaced?.status.nominatedNodeName !== undefined;
+  #claimsAmong(plan: QueuePlan, roomless: readonly WaitingPod[]): Steps<readonly string[]> {
+    const { pods, isStarting } = this.#ports;
+    const isBusy = (uid: string): boolean => this.#maker.isBusyWith(uid) || isStarting?.(uid) === true;
+    return staleNominations(plan, roomless, { pods, isBusy });
   }
 }
 

@@ -1,10 +1,8 @@
 import { putBounded } from '#shared/domain/base/memoize.ts';
 import type { RoomStep, Seeker } from '#shared/domain/queue/make-room.ts';
 import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
-import { patchObject } from '#shared/kube/client/objects.ts';
-import { PODS } from '#shared/kube/resource.ts';
 import { type Deadlines, type EvictionPorts, isAhead, type QueueEvictions } from './queue-evictions.ts';
+import { writeNomination } from './nominations.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import type { RoomPromise } from '#shared/decide/queues/room-state.ts';
 import { faultLog } from '#shared/runtime/fault-log.ts';
@@ -26,9 +24,6 @@ const ATTEMPTS_MS = 600_000;
 /** For one pod, so that a cluster whose victims never terminate is not emptied for it. */
 export const MAX_ATTEMPTS = 3;
 const MAX_REMEMBERED = 10_000;
-/** How the API server refuses the nomination of a pod that a scheduler placed meanwhile: it needs no room any more. */
-const IS_BOUND = /already bound to a node/;
-const OPTIONS = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
 interface OpenPromise extends Omit<RoomPromise, 'isBusy'> {
   readonly until: number;
@@ -146,16 +141,8 @@ export class RoomMaker {
     return false;
   }
 
-  async #writeNomination(uid: string, nominatedNodeName: string | null) {
-    const { client, pods, term, leading: signal } = this.#ports;
-    const pod = pods.get(uid);
-    if (pod === undefined || !term.isHeld())
-      return { kind: 'outdated', message: 'the pod is gone, or another replica leads' };
-    const address = { resource: PODS, namespace: pod.namespace, name: pod.name, subresource: 'status' };
-    const patch = { metadata: { uid }, status: { nominatedNodeName } };
-    const outcome = await patchObject(client, address, patch, { ...OPTIONS, type: 'merge', signal });
-    if (outcome.kind === 'ok') return undefined;
-    return { kind: IS_BOUND.test(outcome.message) ? 'outdated' : outcome.kind, message: outcome.message };
+  #writeNomination(uid: string, node: string | null) {
+    return writeNomination(this.#ports, uid, node);
   }
 }
 

@@ -13,7 +13,12 @@ import {
 import { childName, type NewChild } from '#shared/domain/queue/child-queues.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
 import type { QueueDirectory } from '#shared/domain/queue/find-queue.ts';
-import { delayOf, type WrittenSettings } from '#shared/domain/queue/queue-settings.ts';
+import {
+  DEFAULT_GANG_TIMEOUT_MS,
+  delayOf,
+  gangTimeoutOf,
+  type WrittenSettings,
+} from '#shared/domain/queue/queue-settings.ts';
 import {
   DEFAULT_RECLAIM,
   RECLAIM_CHOICES,
@@ -155,6 +160,11 @@ export const QUEUE_SPEC = described(
       { ...RESOURCES, minProperties: 1 },
     ),
     reclaim: RECLAIM.optional(),
+    // Any text: one that is not a duration means the default and is reported.
+    gangTimeout: text(
+      'How long a gang may hold room while fewer of its pods than run together have a node, such as 60s, which is the default. Then all of its pods are evicted, and wait again. Only on the queue root.',
+      { maxLength: 64 },
+    ),
   }),
   'Place in the tree, share, and whose pods the queue takes.',
   { 'x-kubernetes-validations': [WITHIN_MAX, WITHIN_GUARANTEED] },
@@ -213,6 +223,7 @@ export function queueFromTemplate(child: NewChild, template: QueueShare): QueueO
     generation: 0,
     capacity: undefined,
     reclaim: undefined,
+    gangTimeout: undefined,
     namespaces: prepareSelector(undefined),
   };
 }
@@ -240,7 +251,7 @@ function queueOf(object: QueueObject): Queue {
 
 /** The settings of which some may have no effect. */
 export function writtenSettings(queue: QueueObject): WrittenSettings {
-  const { name, preemption, namespaces, guaranteed, max, capacity, childTemplate, reclaim } = queue;
+  const { name, preemption, namespaces, guaranteed, max, capacity, childTemplate, reclaim, gangTimeout } = queue;
   const named = {
     guaranteed,
     max,
@@ -252,7 +263,7 @@ export function writtenSettings(queue: QueueObject): WrittenSettings {
     Array.from(of?.keys() ?? [], (type) => [field, type] as const),
   );
   const { policy, delay } = preemption ?? {};
-  return { name, policy, delay, isSelecting: namespaces.written !== undefined, types, reclaim };
+  return { name, policy, delay, isSelecting: namespaces.written !== undefined, types, reclaim, gangTimeout };
 }
 
 /** The total to share, as declared by the root queue. */
@@ -264,6 +275,11 @@ export function declaredCapacity(objects: readonly QueueObject[]): QueueAmounts 
 /** Whether and how queues take room back, as the root queue says. */
 export function declaredReclaim(objects: readonly QueueObject[]): ReclaimSettings {
   return reclaimSettings(rootOf(objects)?.reclaim);
+}
+
+/** How long a gang may hold room with too few pods on nodes, as the root queue says. */
+export function declaredGangTimeout(objects: readonly QueueObject[]): number {
+  return gangTimeoutOf(rootOf(objects)?.gangTimeout) ?? DEFAULT_GANG_TIMEOUT_MS;
 }
 
 function rootOf(objects: readonly QueueObject[]): QueueObject | undefined {

@@ -91,7 +91,6 @@ export function buildRequest(
     classNamedBy: 'unknown',
     ownerKind: undefined,
     recordedRule: undefined,
-    asksSpareRoom: false,
     annotationProblems: [],
     ...more,
   };

@@ -26,6 +26,11 @@ export const EVENT_MEANINGS: Readonly<Record<keyof typeof EVENT_REASONS, EventMe
     about: 'Pod',
     meaning: 'No node has room for the pod, and no other pods make room for it; the message says why',
   },
+  gangGoesBack: {
+    about: 'Pod',
+    meaning:
+      'Fewer pods of the gang than run together have had a node for longer than gangTimeout: they are evicted, or the message says what keeps them',
+  },
   thresholdMet: { about: 'Node', meaning: 'A threshold is met, and the agent evicts a pod to get the resource back' },
   evicted: { about: 'Pod', meaning: 'The agent evicted the pod' },
   preempted: { about: 'Pod', meaning: 'kube-scheduler removed the pod for one of higher priority' },

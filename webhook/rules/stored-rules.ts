@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { conditionsPatch, type Condition, type KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
-import { createObject, deleteObject, patchObject, replaceObject } from '#shared/kube/client/objects.ts';
+import { createObject, deleteObject, getObject, patchObject, replaceObject } from '#shared/kube/client/objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import { podArithmetic } from '#shared/kube/decode/pod-arithmetic.ts';
 import { PRIORITY_RULES } from '#shared/kube/resource.ts';
@@ -12,7 +12,6 @@ import { compileRules, type CompiledRules } from '#shared/domain/priority-rules/
 import type { PriorityClasses } from '#shared/domain/priority/classes-and-policies.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
 import { encodePriorityRules, storedBytes } from '#shared/api/priority-rules.ts';
-import type { ReadOwn } from '#webhook/cluster-state/read-own.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import type { Rules } from '#webhook/cluster-state/caches.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
@@ -32,6 +31,13 @@ interface Call {
 }
 
 const FIELD_MANAGER = COMPONENT_NAMES.webhook;
+
+/** The stored object. Rejects when it cannot be read. */
+async function readRulesObject(client: KubeClient, name: string, call: Call): Promise<KubeObject | undefined> {
+  const outcome = await getObject(client, { resource: PRIORITY_RULES, name }, call);
+  if (outcome.kind === 'notFound') return undefined;
+  return expectOk(outcome, `read PriorityRules "${name}"`);
+}
 
 /** Whether the stored object matches the wanted one, regardless of field order. */
 function isCurrent({ stored, wanted }: RulesObject): boolean {
@@ -104,9 +110,10 @@ export interface Comparison {
 
 /** Compiles the rules and reads the objects. Rejects when they cannot be read. */
 export async function compareRules(
+  client: KubeClient,
   { policies, classes, priorityQuotas: quotas }: Rules,
   mode: WebhookConfiguration['mode'],
-  read: ReadOwn,
+  signal: AbortSignal,
 ): Promise<Comparison> {
   const compiled = compileRules({
     policies,
@@ -124,7 +131,7 @@ export async function compareRules(
   const objects = await Promise.all(
     wanted.map(async ({ name, set }) => ({
       name,
-      stored: await read({ resource: PRIORITY_RULES, name }),
+      stored: await readRulesObject(client, name, { signal }),
       wanted: set === undefined ? undefined : encodePriorityRules(set),
       policies: set?.rules.length ?? 0,
     })),

@@ -19,6 +19,7 @@ import { type NodeRoom, readNodeRoom } from './node-room.ts';
 import type { ReturnedShare } from './unplaced-pods.ts';
 import type { QueuedPod } from './queued-pod.ts';
 import { decideRollouts, type RolloutDecision } from './rollouts.ts';
+import { asMembers } from './wait-together.ts';
 import type { JudgedClaims } from './queued-pods.ts';
 import { type HomelessPod, type QueuePassInput, type SortedPods, sortPods } from './sort-pods.ts';
 
@@ -39,6 +40,8 @@ export interface QueuePlan
   readonly declared: QueueAmounts | undefined;
   /** The pods that go in now, in order. */
   readonly letIn: readonly WaitingPod[];
+  /** The gangs that go in now, each as one with its pods: they are let in when each has a node. */
+  readonly starting: readonly WaitingPod[];
   /** What keeps new pods of rollouts that stay, with the way out, by UID. */
   readonly heldRollouts: RolloutDecision['kept'];
   /** The pods that stay, those for which room is sought left aside. */
@@ -61,6 +64,8 @@ export interface QueuePlan
   readonly occupied: ReadonlySet<string>;
 }
 
+const NO_GANGS: readonly WaitingPod[] = [];
+
 /** Decides in two stages which pods go in now, and for which of them others have to make room. It changes nothing. */
 export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   const { directory, capacity: declared } = input;
@@ -73,7 +78,8 @@ export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   const sorted = yield* sortPods(input, open, room);
   const snapshot = passSnapshot(input, sorted, room);
   const preprocessed = yield* preprocess(snapshot);
-  const { atOnce: letIn, ...preempted } = yield* preempt(snapshot, preprocessed);
+  const together = yield* preempt(snapshot, preprocessed);
+  const { atOnce: letIn, ...preempted } = sorted.hasGangs ? asMembers(together) : { ...together, starting: NO_GANGS };
   const { released, homeless, unplaced, returned, wantedQueues, capped, claims, outOfGang, gangs } = sorted;
   const { question, decision } = preempted;
   const isReturned = returnedAmong(returned);

@@ -44,7 +44,7 @@ const NOTHING: RolloutDecision = { letIn: [], kept: new Map() };
 /** Which of the pods that are held back go in against a pod that they replace: of each queue one at a time. */
 export function* decideRollouts(input: RolloutInput): Steps<RolloutDecision> {
   const candidates = yield* collectInSteps(input.decision.held, (pod) => {
-    const own = input.pods.get(pod.uid)?.rollout;
+    const own = pod.gang === undefined ? input.pods.get(pod.uid)?.rollout : undefined;
     return own === undefined ? undefined : { pod, own };
   });
   if (candidates.length === 0) return NOTHING;

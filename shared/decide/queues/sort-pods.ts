@@ -14,6 +14,7 @@ import type { BelievedNodes } from './believed-nodes.ts';
 import { podCounter } from './counted-pods.ts';
 import type { OpenClaim } from './forged-marks.ts';
 import { gangsOf, type QueueGang } from './gangs.ts';
+import { waitTogether } from './wait-together.ts';
 import type { KeptPlace, PlacesInPass } from './kept-places.ts';
 import type { NodeRoom, NodeRoomInput } from './node-room.ts';
 import { type ReturnedShare, type Standing, UnplacedPods } from './unplaced-pods.ts';
@@ -42,6 +43,8 @@ export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isRecl
   readonly isRoomMade?: (uid: string) => boolean;
   /** Why the API server takes no change of a waiting pod for now. */
   readonly whyRefused?: (uid: string) => Because | undefined;
+  /** Why the gang of this name does not go in now although its pods are there. */
+  readonly whyGangWaits?: (gang: string) => Because | undefined;
   /** What PodGroups say. */
   readonly minOfGroup?: GangFacts['minOf'];
   /** Whether the replacements of disrupted pods go in before others of the same priority. */
@@ -67,6 +70,7 @@ export class SortedPods {
   /** Those that name a gang and belong to none, and why. */
   readonly outOfGang: HomelessPod[] = [];
   readonly gangs: QueueGang[] = [];
+  readonly hasGangs: boolean;
   readonly wantedQueues = new Map<string, ChildOf>();
   readonly unplaced: QueuedPod[] = [];
   readonly returned: ReturnedShare[] = [];
@@ -84,6 +88,7 @@ export class SortedPods {
 
   constructor(input: QueuePassInput, { capped }: NodeRoom) {
     this.capped = capped;
+    this.hasGangs = input.pods.gangs.size > 0;
     this.places = input.pods.places.inPass(input.now);
     this.counted = podCounter(input.directory.tree);
     const find = queueFinder(input, () => void (this.#work += PODS_PER_SEARCH));
@@ -174,7 +179,9 @@ function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {
   }
   const waits = pod.asWaiting(found.name);
   const isOfQueue = (place: KeptPlace): boolean => chargedQueue(place, find) === found.name;
-  if (sorted.places.take(pod, isOfQueue)) {
+  // A gang goes in whole, and so do the pods that replace it.
+  const isOfGang = sorted.hasGangs && pod.gang !== undefined;
+  if (!isOfGang && sorted.places.take(pod, isOfQueue)) {
     sorted.replacing.push(waits);
     hold(sorted, found.name, pod.requests);
   } else wait(sorted, goesFirst ? { ...waits, goesFirst } : waits);
@@ -198,21 +205,28 @@ function wait({ waiting, requested, counted }: SortedPods, pod: WaitingPod): voi
   waiting.push(requests === pod.requests ? pod : { ...pod, requests });
 }
 
-/** A pod that belongs to no gang waits, and draws nothing to its queue meanwhile. */
-function* sortGangs({ pods, directory, minOfGroup: minOf }: QueuePassInput, sorted: SortedPods): Steps<void> {
-  if (pods.gangs.size === 0) return;
-  const { find, counted, outOfGang } = sorted;
-  const { gangs, refused } = yield* gangsOf({ gangs: pods.gangs, tree: directory.tree, find, counted, minOf });
+/** What belongs to no gang, or to one that cannot start, waits and draws nothing to its queue meanwhile. */
+function* sortGangs({ pods, directory, ...input }: QueuePassInput, sorted: SortedPods): Steps<void> {
+  if (!sorted.hasGangs) return;
+  const { find, counted, outOfGang, requested } = sorted;
+  const asked = { gangs: pods.gangs, tree: directory.tree, find, counted, minOf: input.minOfGroup };
+  const { gangs, refused } = yield* gangsOf(asked);
   sorted.gangs.push(...gangs);
-  const left = new Map(refused.flatMap(({ members, because }) => members.map(({ uid }) => [uid, because])));
-  if (left.size === 0) return;
-  sorted.waiting = sorted.waiting.filter((pod) => {
-    const [because, queued] = [left.get(pod.uid), pods.get(pod.uid)];
-    if (because === undefined || queued === undefined || !isWaiting(queued)) return true;
-    sorted.requested.add(pod.queue, pod.requests, -1);
-    outOfGang.push({ pod: queued, because, isExpected: false });
-    return false;
+  const { tree } = directory;
+  const isStrict = (name: string): boolean => tree.queues[tree.indexes.get(name) ?? -1]?.ordering === 'Strict';
+  const { waiting, kept } = waitTogether({
+    gangs,
+    refused,
+    isStrict,
+    waiting: sorted.waiting,
+    whyNotNow: input.whyGangWaits,
   });
+  sorted.waiting = waiting;
+  for (const { pod, because } of kept) {
+    requested.add(pod.queue, pod.requests, -1);
+    const queued = pods.get(pod.uid);
+    if (queued !== undefined) outOfGang.push({ pod: queued, because, isExpected: false });
+  }
 }
 
 /** Pods on nodes that were there before their namespace was managed count for their queue; the others stand outside. */

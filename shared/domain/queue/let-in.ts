@@ -177,7 +177,8 @@ function becauseOf({ kind, because }: LetInRound, { queue }: WaitingPod): Becaus
 }
 
 /** Why a pod waits according to the decision; the sentence names the missing amount and the queue that lacks it. */
-export function whyWaiting(question: LetInQuestion, decision: LetInDecision, pod: WaitingPod): Because {
+export function whyWaiting(question: LetInQuestion, decision: LetInDecision, waiting: WaitingPod): Because {
+  const pod = waiting.gang ?? waiting;
   const first = decision.blocking.get(pod.queue);
   if (first !== undefined && first !== pod)
     return BEHIND({ queue: pod.queue, first: first.name }, { queue: pod.queue });
@@ -194,6 +195,8 @@ function objectionTo(pass: LetInPass, pod: WaitingPod, round: RoundKind): Object
   const queue = tree.indexes.get(pod.queue);
   if (queue === undefined || !isLeaf(tree, queue)) return () => queueObjection(tree, pod.queue);
   if (!pod.isCharged) return () => NOT_CHARGED({}, { queue: pod.queue });
+  const { keptBack } = pod;
+  if (keptBack !== undefined) return () => keptBack;
   const path = pass.paths.get(pod.queue) ?? pathOf(tree, queue);
   pass.paths.set(pod.queue, path);
   // Without a weight a queue gets only its guarantee, so nothing of the rest.

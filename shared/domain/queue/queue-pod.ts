@@ -1,3 +1,4 @@
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from './queue.ts';
 
@@ -40,6 +41,12 @@ export interface WaitingPod extends QueuePod {
   readonly node?: string;
   /** It goes in against a pod that its Deployment replaces: what its queue uses before, of the types that are full. */
   readonly against?: QueueAmounts;
+  /** What it stands for: the pods of a gang, which wait and go in as one, with what they request together. */
+  readonly members?: readonly WaitingPod[];
+  /** Why it does not go in now although its queue may have room for it. */
+  readonly keptBack?: Because;
+  /** The one for its gang, with which it waits. */
+  readonly gang?: WaitingPod;
   /** It replaces a pod that was recently disrupted for a reason other than reclaim (S3-45). */
   readonly goesFirst?: boolean;
 }

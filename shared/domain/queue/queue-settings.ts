@@ -22,11 +22,29 @@ export function delayOf(text: string | undefined): number | undefined {
   return durationSeconds(parsed.nanoseconds) * 1_000;
 }
 
+export const DEFAULT_GANG_TIMEOUT_MS = 60_000;
+/** kube-scheduler needs some seconds to place what it has nodes for. */
+const MIN_GANG_TIMEOUT_MS = 10_000;
+
+/** How long a gang may hold room with too few pods on nodes; `undefined` for a text that says no such time. */
+export function gangTimeoutOf(text: string | undefined): number | undefined {
+  const timeoutMs = text === undefined ? DEFAULT_GANG_TIMEOUT_MS : delayOf(text);
+  return timeoutMs !== undefined && timeoutMs >= MIN_GANG_TIMEOUT_MS ? timeoutMs : undefined;
+}
+
+function timeoutMistakes(queue: string, text: string | undefined): readonly string[] {
+  if (text === undefined) return [];
+  if (queue !== ROOT_QUEUE) return ['gangTimeout has an effect only on the queue root'];
+  if (gangTimeoutOf(text) !== undefined) return [];
+  return [`gangTimeout must be a duration of at least 10s, such as 60s; got "${text}", using 60s`];
+}
+
 /** The settings of a queue that may have no effect. */
 export interface WrittenSettings {
   readonly name: string;
   readonly policy: string | undefined;
   readonly delay: string | undefined;
+  readonly gangTimeout?: string | undefined;
   readonly isSelecting: boolean;
   /** The resource names, by the field in which they stand. */
   readonly types?: readonly (readonly [field: string, type: string])[];
@@ -37,7 +55,7 @@ export interface WrittenSettings {
 export function ineffectiveSettings(written: WrittenSettings, { tree, index }: QueuePlace): readonly string[] {
   const isTemplate = tree.queues[index]?.childTemplate !== undefined;
   const hasChildren = isTemplate || (tree.children[index] as readonly number[]).length > 0;
-  const { delay, policy, isSelecting, name, reclaim } = written;
+  const { delay, policy, isSelecting, name, reclaim, gangTimeout } = written;
   const faults = [
     [
       delay !== undefined && delayOf(delay) === undefined,
@@ -50,6 +68,7 @@ export function ineffectiveSettings(written: WrittenSettings, { tree, index }: Q
   const unrequested = (written.types ?? []).filter(([, type]) => !isRequestable(type));
   return [
     ...faults.filter(([applies]) => applies).map(([, sentence]) => sentence),
+    ...timeoutMistakes(name, gangTimeout),
     ...(reclaim === undefined ? [] : reclaimMistakes(name, reclaim)),
     ...unrequested.map(([field, type]) => noEffectOf(field, type)),
   ];

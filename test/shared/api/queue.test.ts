@@ -29,6 +29,7 @@ const spec = fc.record(
       { mode: word, by: word, overuse: word, replacements: fc.constantFrom('First', 'InTurn') },
       { requiredKeys: ['replacements'] },
     ),
+    gangTimeout: fc.constantFrom('60s', 'soon'),
   },
   { requiredKeys: ['weight'] },
 );
@@ -51,7 +52,7 @@ describe('decodeQueue and encodeQueue', () => {
 
   test('the objects above have every field that a queue can have', () => {
     expect(Object.keys(share).sort()).toEqual(Object.keys(QUEUE_TEMPLATE.shape).sort());
-    const others = ['parent', 'childTemplate', 'namespaceSelector', 'capacity', 'reclaim'];
+    const others = ['parent', 'gangTimeout', 'childTemplate', 'namespaceSelector', 'capacity', 'reclaim'];
     expect([...Object.keys(share), ...others].sort()).toEqual(Object.keys(QUEUE_SPEC.shape).sort());
   });
 

@@ -1,0 +1,81 @@
+import type { RunningPod } from '#shared/domain/queue/queue-pod.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
+import { podReference } from '#shared/kube/events/event-recorder.ts';
+import { type HalfGang, halfGangs } from '#shared/decide/queues/half-gangs.ts';
+import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import type { QueuedPod } from '#shared/decide/queues/queued-pod.ts';
+import { type EvictionPorts, QueueEvictions } from './queue-evictions.ts';
+import type { StartGangs } from './start-gangs.ts';
+
+export interface HoldGangsPorts extends Omit<EvictionPorts, 'isEnforcing'> {
+  readonly snapshot: ClusterSnapshot;
+  readonly starts: Pick<StartGangs, 'pause' | 'plannedFor'>;
+  /** How long a gang may hold room with too few pods on nodes, as the queue root says now. */
+  readonly timeoutMs: () => number;
+}
+
+/** How long a gang that went back lets others go first; twice as long each time. */
+const BACK_MS = { first: 60_000, most: 600_000 } as const;
+
+/**
+ * Sends gangs back whole that hold room with too few pods: their owners create the pods again, which wait behind their
+ * gates. It asks for evictions as for any pod, so budgets and limits hold.
+ */
+export class HoldGangs {
+  readonly #ports: HoldGangsPorts;
+  readonly #evictions: QueueEvictions;
+  /** What was told of a gang last. */
+  readonly #told = new Map<string, string>();
+
+  constructor(ports: HoldGangsPorts) {
+    this.#ports = ports;
+    this.#evictions = new QueueEvictions({ ...ports, isEnforcing: () => true });
+  }
+
+  async round({ gangs }: Pick<QueuePlan, 'gangs'>): Promise<void> {
+    if (gangs.length === 0) return;
+    const { snapshot, clock, timeoutMs, starts } = this.#ports;
+    const plannedFor = (uid: string) => starts.plannedFor(uid);
+    const halves = halfGangs(gangs, { snapshot, now: clock.now(), timeoutMs: timeoutMs(), plannedFor });
+    for (const gang of this.#told.keys()) if (!halves.some((half) => half.gang === gang)) this.#told.delete(gang);
+    for (const half of halves) {
+      this.#tell(half);
+      if (half.keptBy === undefined) await this.#giveBack(half);
+    }
+  }
+
+  /** Its pods go one after the other, and none after one that stays. */
+  async #giveBack({ gang, queue, members, because }: HalfGang): Promise<void> {
+    if (members.some(({ uid }) => this.#evictions.isRefused(uid))) return;
+    const due = members.filter(({ uid }) => !this.#evictions.isLeaving(uid));
+    if (due.length === 0) return;
+    const victims = due.map((pod) => asVictim(pod, queue));
+    this.#evictions.announce(victims);
+    const nodeOf = ({ uid }: RunningPod): string => this.#ports.snapshot.placedPods.get(uid)?.pod.spec.nodeName ?? '';
+    const order = { queue, because, textFor: () => because.text, nodeOf };
+    if (await this.#evictions.evictAll(victims, order)) this.#ports.starts.pause(gang, because, BACK_MS);
+  }
+
+  #tell({ gang, members, because, keptBy = because }: HalfGang): void {
+    if (this.#told.get(gang) === keptBy.code) return;
+    this.#told.set(gang, keptBy.code);
+    this.#ports.log.info({ gang, because: keptBy }, 'Gang runs in part');
+    for (const { uid, namespace, name } of members) {
+      const regarding = podReference({ namespace, name, uid });
+      const reason = EVENT_REASONS.gangGoesBack;
+      this.#ports.events.record({ regarding, type: 'Warning', reason, note: keptBy.text, action: 'Evicting' });
+    }
+  }
+}
+
+function asVictim(pod: QueuedPod, queue: string): RunningPod {
+  return {
+    ...pod.asWaiting(queue),
+    mayBePreempted: true,
+    startedAt: undefined,
+    hasController: pod.owner !== undefined,
+    ownerDisruptedAt: undefined,
+    budgets: [],
+  };
+}

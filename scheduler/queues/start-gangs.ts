@@ -1,0 +1,248 @@
+import { type Because, reason } from '#shared/domain/base/because.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import {
+  type ExpectedPod,
+  fitTogether,
+  type NodeOf,
+  placeTogether,
+} from '#shared/domain/placement/together/place-together.ts';
+import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { inChunks } from '#shared/runtime/turns/turns.ts';
+import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import { isWaiting } from '#shared/decide/queues/queued-pod.ts';
+import { type NominationPorts, writeNomination } from './nominations.ts';
+
+export interface StartGangsPorts extends Pick<ClientContext, 'clock' | 'log'>, NominationPorts {
+  readonly snapshot: ClusterSnapshot;
+  /** Removes scheduling gates. */
+  readonly letIn: (pods: readonly WaitingPod[], signal: AbortSignal) => Promise<void>;
+}
+
+/** Why a gang stands aside, and until when by the monotonic clock. */
+interface Pause {
+  readonly because: Because;
+  readonly until: number;
+  readonly pauseMs: number;
+}
+
+/** Gangs whose nominations are being written or whose gates are taken off. */
+interface Start {
+  readonly whole: WaitingPod;
+  readonly nodeOf: NodeOf;
+  readonly done: Promise<void>;
+}
+
+/** Maximum open requests; with more, the API server only queues them. */
+const AT_ONCE = 16;
+/** What a pass may find no plan for, at most: each takes some ten milliseconds of a large cluster. */
+const MAX_PLANS = 5;
+const NO_PLAN_MS = { first: 1_000, most: 10_000 } as const;
+const FAILED_MS = { first: 1_000, most: 300_000 } as const;
+/** A watch that does not show what was written for so long is not waited for. */
+const SEEN_WITHIN_MS = 5_000;
+const LOOK_MS = 20;
+/** kube-scheduler takes longer to restart, and then knows no nomination of a pod that has not changed since. */
+const FRESH_MS = 3_000;
+const FRESH_MS_PER_POD = 5;
+const MAX_ATTEMPTS = 3;
+const MAX_REMEMBERED = 10_000;
+
+const TAKEN = reason<object>('GangRoomTaken', () => 'other pods took the room that was planned for the gang');
+const UNWRITTEN = reason<{ readonly message: string }>(
+  'GangNotNominated',
+  ({ message }) => `cannot set nodes aside for the gang: ${message}`,
+);
+
+/**
+ * Starts gangs: plans a node for each of its pods, sets the nodes aside, looks once more, and takes all gates off in one
+ * go. It keeps no record of its own: a gated pod whose gang does not start loses its nomination in the next round of
+ * reclaim, and a new leader plans again.
+ */
+export class StartGangs {
+  readonly #ports: StartGangsPorts;
+  readonly #starts = new Map<string, Start>();
+  readonly #pauses = new Map<string, Pause>();
+  /** The gangs that may start by the last plan. */
+  #wanted: ReadonlySet<string> = new Set();
+  /** The node that was set aside for a pod of a gang, by UID. */
+  readonly #planned = new Map<string, string>();
+  #takeovers = 0;
+  #changes = 0;
+  #nextEnd = Infinity;
+
+  constructor(ports: StartGangsPorts) {
+    this.#ports = ports;
+  }
+
+  /** Rises whenever another plan may come to something else. */
+  get changes(): number {
+    if (this.#now >= this.#nextEnd) {
+      this.#nextEnd = Math.min(
+        Infinity,
+        ...[...this.#pauses.values()].map(({ until }) => until).filter((until) => until > this.#now),
+      );
+      this.#changes += 1;
+    }
+    return this.#changes;
+  }
+
+  /** Why a gang does not start now although its pods are there and its queue may have room. */
+  whyNotNow(gang: string): Because | undefined {
+    const pause = this.#pauses.get(gang);
+    return pause !== undefined && pause.until > this.#now ? pause.because : undefined;
+  }
+
+  /** The gang stands aside for some time, the longer the more often. */
+  pause(gang: string, because: Because, { first, most }: { readonly first: number; readonly most: number }): void {
+    const before = this.#pauses.get(gang);
+    const isAgain = before !== undefined && this.#now - before.until < most;
+    const pauseMs = isAgain ? Math.min(2 * before.pauseMs, most) : first;
+    const until = this.#now + pauseMs;
+    putBounded(this.#pauses, MAX_REMEMBERED, [gang, { because, until, pauseMs }]);
+    this.#nextEnd = Math.min(this.#nextEnd, until);
+    this.#changes += 1;
+  }
+
+  /** The node that was set aside for the pod of a gang. */
+  plannedFor(uid: string): string | undefined {
+    return this.#planned.get(uid);
+  }
+
+  /** Whether the nomination of the pod is being written or its gate is coming off. */
+  isStarting(uid: string): boolean {
+    for (const { nodeOf } of this.#starts.values()) if (nodeOf.has(uid)) return true;
+    return false;
+  }
+
+  /** Another kube-scheduler took over. It knows no nominations. */
+  onSchedulerTakeover(): void {
+    this.#takeovers += 1;
+  }
+
+  /** Resolves when no request to the API server is open. */
+  async settled(): Promise<void> {
+    await Promise.all(Array.from(this.#starts.values(), ({ done }) => done));
+  }
+
+  /** Begins to start the gangs of a plan. Those for which no plan exists let those behind them pass. */
+  async round({ starting }: Pick<QueuePlan, 'starting'>, signal: AbortSignal): Promise<void> {
+    this.#wanted = new Set(starting.map(({ uid }) => uid));
+    let plans = 0;
+    for (const whole of starting) {
+      if (this.#starts.has(whole.uid) || plans >= MAX_PLANS || signal.aborted) continue;
+      plans += 1;
+      const pods = this.#podsOf(whole);
+      if (pods === undefined) continue;
+      const { clock, snapshot } = this.#ports;
+      const plan = await inChunks(placeTogether({ snapshot, pods, expected: this.#expected() }), clock, signal);
+      if (plan.kind === 'None') this.#tellPause(whole, plan.because, NO_PLAN_MS);
+      else this.#begin(whole, plan.nodeOf);
+    }
+  }
+
+  get #now(): number {
+    return this.#ports.clock.monotonic();
+  }
+
+  /** The pods of the gang behind their gates; `undefined` if one of them is not. */
+  #podsOf({ members = [] }: WaitingPod): readonly Pod[] | undefined {
+    const pods = members.flatMap(({ uid }) => {
+      const queued = this.#ports.pods.get(uid);
+      return queued !== undefined && isWaiting(queued) && queued.unplaced !== undefined ? [queued.unplaced] : [];
+    });
+    return pods.length === members.length ? pods : undefined;
+  }
+
+  /** What gangs that are being started are about to get. */
+  #expected(): ReadonlyMap<string, ExpectedPod> {
+    const expected = new Map<string, ExpectedPod>();
+    for (const { nodeOf } of this.#starts.values()) {
+      for (const [uid, node] of nodeOf) {
+        const pod = this.#ports.pods.get(uid)?.unplaced;
+        if (pod !== undefined) expected.set(uid, { pod, node });
+      }
+    }
+    return expected;
+  }
+
+  #begin(whole: WaitingPod, nodeOf: NodeOf): void {
+    const done = this.#start(whole, nodeOf)
+      .catch((error: unknown) => this.#ports.log.error({ gang: whole.name, error }, 'Gang not started'))
+      .finally(() => {
+        this.#starts.delete(whole.uid);
+        this.#changes += 1;
+      });
+    this.#starts.set(whole.uid, { whole, nodeOf, done });
+  }
+
+  async #start(whole: WaitingPod, nodeOf: NodeOf): Promise<void> {
+    const { leading, letIn, log } = this.#ports;
+    const members = whole.members ?? [];
+    const freshMs = FRESH_MS + FRESH_MS_PER_POD * members.length;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      const [takeovers, since] = [this.#takeovers, this.#now];
+      const fault = await this.#nominate(nodeOf);
+      if (fault !== undefined) return this.#giveUp(whole, UNWRITTEN({ message: fault }));
+      if (!(await this.#holds(whole, nodeOf))) return this.#giveUp(whole, TAKEN({}));
+      if (this.#takeovers !== takeovers || this.#now - since > freshMs) continue;
+      this.#pauses.delete(whole.name);
+      for (const [uid, node] of nodeOf) putBounded(this.#planned, MAX_REMEMBERED, [uid, node]);
+      log.info({ gang: whole.name, queue: whole.queue, pods: members.length }, 'Gang let in');
+      return letIn(members, leading);
+    }
+    return this.#giveUp(whole, UNWRITTEN({ message: 'writing takes too long' }));
+  }
+
+  /** A nomination that is there already is taken off first: a second pod on a node may be too many, and kube-scheduler does not notice a value that stays. */
+  async #nominate(nodeOf: NodeOf): Promise<string | undefined> {
+    const written = [...nodeOf.keys()].filter((uid) => this.#nominatedTo(uid) !== undefined);
+    return (await this.#write(written.map((uid) => [uid, null]))) ?? (await this.#write([...nodeOf]));
+  }
+
+  #nominatedTo(uid: string): string | undefined {
+    return this.#ports.pods.get(uid)?.unplaced?.status.nominatedNodeName;
+  }
+
+  /** Resolves with the first failure. */
+  async #write(nominations: readonly (readonly [uid: string, node: string | null])[]): Promise<string | undefined> {
+    const next = nominations.values();
+    let fault: string | undefined;
+    const work = async (): Promise<void> => {
+      for (const [uid, node] of next) {
+        const outcome = await writeNomination(this.#ports, uid, node);
+        fault ??= outcome?.message;
+        if (fault !== undefined && node !== null) return;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    return fault;
+  }
+
+  /** Whether the watch shows all nominations, and with all that it shows by then each pod still fits. */
+  async #holds(whole: WaitingPod, nodeOf: NodeOf): Promise<boolean> {
+    const { clock, snapshot, leading } = this.#ports;
+    const until = this.#now + SEEN_WITHIN_MS;
+    const isSeen = (): boolean => [...nodeOf].every(([uid, node]) => this.#nominatedTo(uid) === node);
+    while (!isSeen()) {
+      if (this.#now >= until || leading.aborted || !this.#wanted.has(whole.uid)) return false;
+      await clock.sleep(LOOK_MS, leading);
+    }
+    const pods = this.#podsOf(whole);
+    if (pods === undefined || !this.#wanted.has(whole.uid)) return false;
+    return inChunks(fitTogether({ snapshot, pods, expected: this.#expected() }, nodeOf), clock, leading);
+  }
+
+  async #giveUp(whole: WaitingPod, because: Because): Promise<void> {
+    this.#tellPause(whole, because, FAILED_MS);
+    await this.#write((whole.members ?? []).map(({ uid }) => [uid, null]));
+  }
+
+  #tellPause({ name, queue }: WaitingPod, because: Because, pauses: Parameters<StartGangs['pause']>[2]): void {
+    if (this.#pauses.get(name)?.because.text !== because.text)
+      this.#ports.log.info({ gang: name, queue, because }, 'Gang not let in');
+    this.pause(name, because, pauses);
+  }
+}

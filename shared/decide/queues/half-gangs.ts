@@ -1,0 +1,129 @@
+import { askSnapshot } from '#shared/domain/eviction/ask-budgets.ts';
+import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
+import { type Because, reason } from '#shared/domain/base/because.ts';
+import { gangKey } from '#shared/domain/gang/gang.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { QueueGang, QueueMember } from './gangs.ts';
+import type { QueuedPod } from './queued-pod.ts';
+
+/** A gang that holds room with fewer pods than it needs, for longer than it may. */
+export interface HalfGang {
+  readonly gang: string;
+  readonly queue: string;
+  /** Its pods that go back, those without a node first. */
+  readonly members: readonly QueuedPod[];
+  readonly because: Because;
+  /** Why they stay nevertheless. */
+  readonly keptBy: Because | undefined;
+}
+
+export interface HalfGangsInput {
+  readonly snapshot: ClusterSnapshot;
+  readonly now: Instant;
+  /** How long a gang may be half of one. */
+  readonly timeoutMs: number;
+  /** The node that was set aside for a pod, if this process did it. */
+  readonly plannedFor: (uid: string) => string | undefined;
+}
+
+interface Half {
+  readonly gang: string;
+  readonly running: number;
+  readonly min: number;
+  readonly seconds: number;
+  readonly others: string;
+}
+
+const HALF = reason<Half>(
+  'GangIsHalf',
+  ({ gang, running, min, seconds, others }) =>
+    `${running} of ${min} pods of gang ${gang} have had a node for ${seconds} s: it gives its room back${others}`,
+);
+
+interface Keeper {
+  readonly gang: string;
+  readonly keeper: string;
+}
+
+const KEPT = reason<Keeper>(
+  'GangStaysHalf',
+  ({ gang, keeper }) => `gang ${gang} runs in part and cannot give its room back: ${keeper}`,
+);
+
+/**
+ * The gangs that go back whole: fewer of their pods have a node than run together, and others of them wait. A gang none
+ * of whose other pods waits is left alone, because nothing tells pods that are gone from pods that have done their work.
+ */
+export function halfGangs(gangs: readonly QueueGang[], input: HalfGangsInput): readonly HalfGang[] {
+  const { snapshot, now, timeoutMs } = input;
+  return gangs.flatMap((gang) => {
+    const since = halfSince(gang);
+    if (since === undefined || now - since < timeoutMs) return [];
+    const key = gangKey(gang.namespace, gang.name);
+    const inside = gang.members.filter(({ isIn }) => isIn).map(({ pod }) => pod);
+    const running = inside.filter(({ isBound }) => isBound);
+    const [seconds, others] = [Math.floor((now - since) / 1_000), whoTook(inside, input)];
+    const facts = { gang: key, running: running.length, min: gang.min, seconds, others };
+    return [
+      {
+        gang: key,
+        queue: gang.queue,
+        members: [...inside.filter(({ isBound }) => !isBound), ...running],
+        because: HALF(facts, { gang: key, running: running.length, min: gang.min, seconds }),
+        keptBy: keeperOf(key, running, snapshot),
+      },
+    ];
+  });
+}
+
+/** Since when some of its pods are in and too few have a node; the objects say it, so a new leader knows. */
+function halfSince({ members, min }: QueueGang): Instant | undefined {
+  const inside = members.filter(({ isIn }) => isIn);
+  const lacking = members.filter(({ isIn, pod }) => !isIn || !pod.isBound);
+  const running = members.length - lacking.length;
+  if (inside.length === 0 || lacking.length === 0 || running >= min) return undefined;
+  return Math.max(...inside.map(sinceOf), Math.min(...lacking.map(sinceOf)));
+}
+
+/** Since when it is in or waits. What is written on a pod behind its gate counts for nothing. */
+function sinceOf({ pod, isIn }: QueueMember): Instant {
+  return isIn ? (pod.admitted?.at ?? pod.createdAt) : pod.createdAt;
+}
+
+/** Who has the room that was planned for the others; pods of other namespaces are not disclosed. */
+function whoTook(inside: readonly QueuedPod[], { snapshot: { nodes }, plannedFor }: HalfGangsInput): string {
+  const uids = new Set(inside.map(({ uid }) => uid));
+  const planned = inside.filter(({ isBound }) => !isBound).flatMap(({ uid }) => plannedFor(uid) ?? []);
+  const [node] = planned;
+  if (node === undefined) return '';
+  const entry = nodes.get(node);
+  if (entry === undefined) return `; node ${node}, which was set aside, is gone`;
+  const others = entry.occupancy.pods.filter(({ pod }) => !uids.has(pod.uid));
+  if (others.length === 0) return '';
+  const highest = Math.max(...others.map(({ priority }) => priority));
+  return `; pods of a priority up to ${highest} have the room on node ${node}`;
+}
+
+/** What forbids that a running pod of the gang is evicted: then none goes, since those that stayed would be half a gang. */
+function keeperOf(gang: string, running: readonly QueuedPod[], snapshot: ClusterSnapshot): Because | undefined {
+  const used = new Map<string, number>();
+  for (const { uid, name, priority } of running) {
+    const placed = snapshot.placedPods.get(uid);
+    if (placed === undefined) continue;
+    if (hasCriticalPriority({ spec: { priority } })) return kept(gang, `pod ${name} has a system priority`);
+    const answer = askSnapshot(snapshot, placed);
+    if (answer.kind === 'Free') continue;
+    const budgets = answer.kind === 'Counted' ? [answer.budget] : answer.budgets;
+    const names = budgets.map((budget) => budget.name).join(', ');
+    const count = (used.get(names) ?? 0) + 1;
+    used.set(names, count);
+    if (answer.kind === 'Refused' || answer.budget.disruptionsAllowed < count)
+      return kept(gang, `disruption budget ${names} does not allow it`);
+  }
+  return undefined;
+}
+
+function kept(gang: string, keeper: string): Because {
+  return KEPT({ gang, keeper }, { gang });
+}

@@ -1,0 +1,118 @@
+import { type Because, reason } from '#shared/domain/base/because.ts';
+import { gangKey, type RefusedMembers } from '#shared/domain/gang/gang.ts';
+import type { LetIn, LetInDecision, LetInQuestion } from '#shared/domain/queue/let-in.ts';
+import type { Preempted } from '#shared/domain/queue/pass-stages.ts';
+import { addAmounts } from '#shared/domain/queue/usage.ts';
+import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
+import type { Whole } from '#shared/domain/quantity/whole.ts';
+import type { QueueGang, QueueMember } from './gangs.ts';
+
+/*
+ * A gang waits as one: by its highest priority and its oldest pod, with what its pods request together. So it goes in
+ * whole, or blocks what a pod of that size would block.
+ */
+
+export interface GangsInPass {
+  readonly gangs: readonly QueueGang[];
+  readonly refused: readonly RefusedMembers<QueueMember>[];
+  readonly waiting: readonly WaitingPod[];
+  readonly whyNotNow?: ((gang: string) => Because | undefined) | undefined;
+  /** Whether a queue lets nothing pass what does not go in. */
+  readonly isStrict: (queue: string) => boolean;
+}
+
+/** A pod that does not stand in its queue now, and why. */
+interface Kept {
+  readonly pod: WaitingPod;
+  readonly because: Because;
+}
+
+const INCOMPLETE = reason<{ readonly gang: string; readonly present: number; readonly min: number }>(
+  'GangIncomplete',
+  ({ gang, present, min }) => `waits for ${min - present} of ${min} pods of gang ${gang}`,
+);
+
+/** The waiting pods with one for each gang that may go in, and those that stand aside. */
+export function waitTogether(input: GangsInPass) {
+  const waiting = new Map(input.waiting.map((pod) => [pod.uid, pod]));
+  const keptBy = new Map(input.refused.flatMap(({ members, because }) => members.map(({ uid }) => [uid, because])));
+  const wholes = new Map<string, WaitingPod>();
+  for (const gang of input.gangs) {
+    const outside = gang.members.filter(({ isIn }) => !isIn);
+    // What comes to a gang that runs is let in pod by pod.
+    if (outside.length === 0 || gang.members.length - outside.length >= gang.min) continue;
+    const pods = outside.flatMap(({ uid }) => waiting.get(uid) ?? []);
+    const found = wholeOf(gang, pods, input);
+    for (const { uid } of pods) {
+      if ('code' in found) keptBy.set(uid, found);
+      else wholes.set(uid, found);
+    }
+  }
+  const alone = input.waiting.filter(({ uid }) => !keptBy.has(uid) && !wholes.has(uid));
+  const kept = input.waiting.flatMap((pod): readonly Kept[] => {
+    const because = keptBy.get(pod.uid);
+    return because === undefined ? [] : [{ pod, because }];
+  });
+  return { waiting: [...alone, ...new Set(wholes.values())], kept };
+}
+
+/** What a gang waits as, or why it stands aside. */
+function wholeOf(
+  gang: QueueGang,
+  pods: readonly WaitingPod[],
+  { whyNotNow, isStrict }: GangsInPass,
+): WaitingPod | Because {
+  const key = gangKey(gang.namespace, gang.name);
+  const inside = gang.members.filter(({ isIn }) => isIn).length;
+  const [present, { min }] = [inside + pods.length, gang];
+  if (present < min) return INCOMPLETE({ gang: key, present, min }, { gang: key, present, min });
+  const keptBack = whyNotNow?.(key);
+  if (keptBack === undefined) return asOne(key, pods, inside > 0);
+  return isStrict(gang.queue) ? { ...asOne(key, pods, inside > 0), keptBack } : keptBack;
+}
+
+/** The rest of a gang that has begun to go in goes first, so that it is not half of one for long. */
+function asOne(key: string, pods: readonly WaitingPod[], isBegun: boolean): WaitingPod {
+  const requests = new Map<string, Whole>();
+  for (const pod of pods) addAmounts(requests, pod.requests);
+  const first = pods[0] as WaitingPod;
+  return {
+    ...first,
+    uid: `gang ${key}`,
+    name: key,
+    requests,
+    members: pods,
+    priority: Math.max(...pods.map(({ priority }) => priority)),
+    waitingSince: Math.min(...pods.map(({ waitingSince }) => waitingSince)),
+    mayPreempt: pods.every(({ mayPreempt }) => mayPreempt),
+    goesFirst: isBegun || pods.some(({ goesFirst }) => goesFirst === true),
+  };
+}
+
+type Entering = Pick<Preempted, 'atOnce' | 'seeking' | 'crowded' | 'question' | 'decision'>;
+
+/** The decision with the pods of gangs in place of the gangs; those that start now are apart. */
+export function asMembers<T extends Entering>(entering: T): T & { readonly starting: readonly WaitingPod[] } {
+  const { atOnce, seeking, crowded, question, decision } = entering;
+  return {
+    ...entering,
+    atOnce: atOnce.filter(({ members }) => members === undefined),
+    starting: atOnce.filter(({ members }) => members !== undefined),
+    seeking: seeking.flatMap(membersOf),
+    crowded: new Set(
+      seeking.filter(({ uid }) => crowded.has(uid)).flatMap((pod) => membersOf(pod).map(({ uid }) => uid)),
+    ),
+    question: { ...question, waiting: question.waiting.flatMap(membersOf) } satisfies LetInQuestion,
+    decision: {
+      ...decision,
+      letIn: decision.letIn.flatMap(({ pod, because }): readonly LetIn[] =>
+        membersOf(pod).map((each) => ({ pod: each, because })),
+      ),
+      held: decision.held.flatMap(membersOf),
+    } satisfies LetInDecision,
+  };
+}
+
+function membersOf(pod: WaitingPod): readonly WaitingPod[] {
+  return pod.members?.map((member) => ({ ...member, gang: pod })) ?? [pod];
+}

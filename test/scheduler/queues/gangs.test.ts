@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import { randomSource } from '#test/fakes/random-source.ts';
+import { gangLoop, START_MS, TIMEOUT_MS } from './gang-loop.ts';
+
+const FOUR = { 'node-0': 4, 'node-1': 4, 'node-2': 4, 'node-3': 4 };
+
+async function run(loop: ReturnType<typeof gangLoop>, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) await loop.step();
+}
+
+describe('a gang', () => {
+  test('starts whole on planned nodes, before equal pods that came later', async () => {
+    const loop = gangLoop({ nodes: FOUR });
+    loop.createGang('train', 8, 2);
+    await loop.clock.advance(1_000);
+    for (let index = 0; index < 24; index += 1) loop.create({ cpu: 1 });
+    await run(loop, 3);
+    expect([loop.runningOf('train'), loop.broken, loop.gatedNominations()]).toEqual([8, [], []]);
+  });
+
+  test('that is larger than what nodes have starts in no part, and lets others pass', async () => {
+    const loop = gangLoop({ nodes: { ...FOUR, 'node-3': 3, 'node-4': 1 } });
+    loop.createGang('train', 8, 2);
+    await loop.clock.advance(1_000);
+    for (let index = 0; index < 6; index += 1) loop.create({ cpu: 1 });
+    await run(loop, 30);
+    expect([loop.runningOf('train'), loop.broken]).toEqual([0, []]);
+    expect(loop.pods().filter(({ gang, node }) => gang === undefined && node !== undefined)).toHaveLength(6);
+  });
+
+  test('that waits for its last pod holds nothing', async () => {
+    const loop = gangLoop({ nodes: FOUR });
+    for (let index = 0; index < 7; index += 1) loop.create({ gang: 'train', size: 8, cpu: 2 });
+    for (let index = 0; index < 16; index += 1) loop.create({ cpu: 1 });
+    await run(loop, 3);
+    expect([loop.runningOf('train'), loop.pods().filter(({ node }) => node !== undefined).length]).toEqual([0, 16]);
+  });
+});
+
+describe('killed at any write', () => {
+  test.each(['before', 'after'])('%s it takes effect, a gang starts whole and leaves no nomination', async (when) => {
+    let [last, fatal] = [Infinity, 0];
+    while (fatal < last) {
+      fatal += 1;
+      const loop = gangLoop({
+        nodes: FOUR,
+        fateOf: (write) => (write === fatal ? { isFatal: true, isLost: when === 'before' } : {}),
+      });
+      loop.createGang('train', 8, 2);
+      await run(loop, 40);
+      last = Math.min(last, loop.writes());
+      const found = [fatal, loop.runningOf('train'), loop.gatedNominations(), loop.broken, loop.pods().length];
+      expect(found).toEqual([fatal, 8, [], [], 8]);
+    }
+    expect(last).toBeGreaterThanOrEqual(16);
+  });
+});
+
+const IN = { gates: [], admittedTo: 'of-shop', admittedAt: START_MS / 1_000 } as const;
+const ON = (node: string) => ({ ...IN, node, phase: 'Running' });
+
+/** Two gangs of four on four nodes of two pods each; two pods of each gang have a node that the other one needs. */
+function deadlock(): ReturnType<typeof gangLoop> {
+  const loop = gangLoop({ nodes: { 'node-0': 2, 'node-1': 2 } });
+  for (const [gang, node] of [
+    ['left', 'node-0'],
+    ['right', 'node-1'],
+  ] as const) {
+    for (let index = 0; index < 2; index += 1) loop.create({ gang, size: 4, cpu: 1, ...ON(node) });
+    for (let index = 0; index < 2; index += 1) loop.create({ gang, size: 4, cpu: 1, ...IN });
+  }
+  return loop;
+}
+
+describe('two half gangs', () => {
+  test('block each other no longer than the timeout: both go back, and one after the other runs whole', async () => {
+    const loop = deadlock();
+    await run(loop, TIMEOUT_MS / 1_000 - 2);
+    expect([loop.runningOf('left'), loop.runningOf('right')]).toEqual([2, 2]);
+    await run(loop, 5);
+    expect([loop.runningOf('left'), loop.runningOf('right'), loop.pods().length]).toEqual([0, 0, 8]);
+    await run(loop, 70);
+    const [first, second] = [loop.runningOf('left'), loop.runningOf('right')];
+    expect([first, second].sort()).toEqual([0, 4]);
+    const done = first === 4 ? 'left' : 'right';
+    for (const { name, gang } of loop.pods()) if (gang === done) loop.remove(name);
+    await run(loop, 15);
+    expect([loop.runningOf(done === 'left' ? 'right' : 'left'), loop.broken]).toEqual([4, []]);
+  });
+});
+
+describe('a gang of which a higher pod takes room', () => {
+  test('goes back whole after the timeout and waits; its pods are created again, and none is lost', async () => {
+    const loop = gangLoop({ nodes: FOUR });
+    loop.createGang('train', 8, 2);
+    await loop.step();
+    expect(loop.runningOf('train')).toBe(8);
+    for (const { name, node } of loop.pods()) if (node === 'node-3') loop.remove(name);
+    loop.create({ cpu: 4, priority: 9, ...IN });
+    for (let index = 0; index < 2; index += 1) loop.create({ gang: 'train', size: 8, cpu: 2 });
+    loop.schedule();
+    await run(loop, 55);
+    expect(loop.runningOf('train')).toBe(6);
+    await run(loop, 10);
+    expect([loop.runningOf('train'), loop.pods().filter(({ gang }) => gang === 'train').length]).toEqual([0, 8]);
+  });
+
+  test('whose other pods have ended and do not come again goes on', async () => {
+    const loop = gangLoop({ nodes: FOUR });
+    loop.createGang('train', 8, 2);
+    await loop.step();
+    for (const { name, node } of loop.pods()) if (node === 'node-3') loop.remove(name);
+    await run(loop, 90);
+    expect(loop.runningOf('train')).toBe(6);
+  });
+});
+
+/** Gangs and single pods come for five minutes, run for a while and end; everything that can be killed is. */
+function changingLoop(seed: number) {
+  const random = randomSource(seed);
+  const loop = gangLoop({
+    nodes: FOUR,
+    fateOf: () => ({ isFatal: random.chance(0.04), isLost: random.chance(0.03) }),
+  });
+  const gangs = new Map<string, { readonly size: number; partSince?: number | undefined; endsAt?: number }>();
+  let longestPart = 0;
+
+  function come(second: number): void {
+    if (second % 15 === 0) {
+      const [gang, size] = [`gang-${second}`, 2 + random.below(5)];
+      gangs.set(gang, { size });
+      loop.createGang(gang, size, random.chance(0.3) ? 2 : 1, { priority: random.below(2) });
+    }
+    if (random.chance(0.3)) loop.create({ cpu: 1 + random.below(2), priority: random.below(3) });
+  }
+
+  function follow(second: number): void {
+    for (const [gang, known] of gangs) {
+      const running = loop.runningOf(gang);
+      known.partSince = running > 0 && running < known.size ? (known.partSince ?? second) : undefined;
+      longestPart = Math.max(longestPart, second - (known.partSince ?? second));
+      if (running === known.size) known.endsAt ??= second + 20;
+    }
+  }
+
+  function end(second: number): void {
+    const single = loop.pods().filter(({ gang, node }) => gang === undefined && node !== undefined);
+    for (const { name } of single) if (random.chance(0.1)) loop.remove(name);
+    for (const [ended, { endsAt = Infinity }] of gangs) {
+      if (endsAt > second) continue;
+      for (const { name, gang } of loop.pods()) if (gang === ended) loop.remove(name);
+      gangs.delete(ended);
+    }
+  }
+
+  return {
+    loop,
+    longestPart: () => longestPart,
+    left: () => [...gangs.keys(), ...loop.pods().map(({ name }) => name)],
+    second: async (second: number): Promise<void> => {
+      if (second < 300) come(second);
+      if (random.chance(0.03)) loop.restartScheduler();
+      await loop.step();
+      follow(second);
+      end(second);
+    },
+  };
+}
+
+test.each([0, 1, 2, 3])(
+  'while leaders and kube-schedulers are killed and writes are lost (seed %i), no gang runs in part for longer than the timeout, and all run in the end',
+  async (seed) => {
+    const { loop, second, left, longestPart } = changingLoop(seed);
+    for (let at = 0; at < 900; at += 1) await second(at);
+    expect([loop.broken, left()]).toEqual([[], []]);
+    expect(longestPart()).toBeLessThan(TIMEOUT_MS / 1_000 + 10);
+    expect(loop.terms()).toBeGreaterThan(2);
+  },
+);
