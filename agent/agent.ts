@@ -16,6 +16,7 @@ import { askInventory } from './observe/node/second-opinions.ts';
 import { createPassRunner, type PassRunner, runPasses } from './pass.ts';
 import { createReporter, type Reporter, type AgentLog, createAgentLog } from './report/reporter.ts';
 import { createInventoryMetrics, type SourcesShown } from './report/source-metrics.ts';
+import { createSpareMeter, type SpareMeter } from './spare.ts';
 import { createStatusWriter, createPublisher } from './report/status-writer.ts';
 import { type AgentParts, type AgentPorts, type Wiring, openParts } from './wire.ts';
 
@@ -39,7 +40,8 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
   const reporter = wireReporter(wiring, agentLog);
   const passRunner = wirePasses(wiring, reporter);
   let lastResult: PassResult | undefined;
-  const publish = wirePublisher(wiring, reporter, () => lastResult);
+  const spare = wireSpare(wiring);
+  const publish = wirePublisher(wiring, { reporter, spare }, () => lastResult);
   let running: Promise<unknown> = Promise.resolve();
   let health: Server | undefined;
 
@@ -48,6 +50,7 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
     parts.figures.note(latest.snapshot);
     parts.contact.passed(latest);
     reporter.passed(latest);
+    spare.passed(latest);
     agentLog.showFallback(parts.source.fallback());
   }
 
@@ -165,7 +168,7 @@ function avoidedOwners({ nodePressure }: AgentParts, clock: Pick<Clock, 'now'>):
 /** Connects the publisher of gauges and status with its inputs. */
 function wirePublisher(
   { configuration, ports, parts }: Wiring,
-  reporter: Reporter,
+  { reporter, spare }: { readonly reporter: Reporter; readonly spare: SpareMeter },
   lastResult: () => PassResult | undefined,
 ): (signal: AbortSignal) => Promise<void> {
   const { nodeName } = configuration;
@@ -184,8 +187,18 @@ function wirePublisher(
     previousStatus: parts.previousStatus,
     doubts: () => ({ sources: doubtsOfSources(parts), policies: parts.policies.seen() }),
     sources: () => shownSources(parts),
+    spare: spare.status,
     metrics: parts.agentMetrics,
     clock: ports.clock,
+  });
+}
+
+function wireSpare({ ports: { clock }, parts }: Wiring): SpareMeter {
+  return createSpareMeter({
+    allocatable: () => [...parts.ownNode.values()][0]?.allocatable,
+    arePodsKnown: parts.pods.isSynced,
+    previousStatus: parts.previousStatus,
+    clock,
   });
 }
 

@@ -124,6 +124,7 @@ export const LOG = {
 
 /** Errors: at the start, in the log and in /readyz. */
 export const ERRORS = {
+  notRegistered: ({ kind }: { readonly kind: string }) => `cannot read ${kind} "${WEBHOOK_CONFIGURATION}": not found`,
   noHandshake: (ms: number) => `cannot accept connection: no TLS handshake within ${ms} ms`,
   sharedAuthority: () => 'cannot update the shared CA: other replicas wrote first',
   notYetValid: (since: string) => `valid only from ${since}`,

@@ -3,6 +3,7 @@ import type { ProcessContext } from '#shared/runtime/run-program.ts';
 import { unsyncedCaches } from './cluster-state/cached-state.ts';
 import { eachCache, type Caches } from './cluster-state/caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
+import { createOwnObjects, type OwnObjects } from './rules/own-objects.ts';
 import { createThresholdRecorder } from './conditions/threshold-recorder.ts';
 import { createConditionWriter } from './conditions/condition-writer.ts';
 import { runController } from '#shared/kube/lease/run-controller.ts';
@@ -29,7 +30,8 @@ export interface Webhook {
 export async function startWebhook(configuration: WebhookConfiguration, context: ProcessContext): Promise<Webhook> {
   const parts = await wireWebhook(configuration, context);
   const { caches, ledgers, shutdown } = parts;
-  const { server, rotator, registration, trust, followed, nevertheless } = await openServing(parts);
+  const own = createOwnObjects(parts);
+  const { server, rotator, registration, trust, followed, nevertheless } = await openServing({ ...parts, ...own });
   const checks = [
     cachesCheck(() => unsyncedCaches(caches)),
     ledgers.check,
@@ -39,14 +41,14 @@ export async function startWebhook(configuration: WebhookConfiguration, context:
   ];
   const health = await openHealthPort({ ...parts, checks, server });
 
-  for (const each of [...eachCache(caches), ...followed, rotator]) void each.run(shutdown.signal);
-  const loops = [registration, trust, ledgers, ...createDuties(parts, nevertheless)];
+  for (const each of [...eachCache(caches), ...own.copies, ...followed, rotator]) void each.run(shutdown.signal);
+  const loops = [registration, trust, ledgers, ...createDuties({ ...parts, ...own }, nevertheless)];
   void whenSynced(caches).then(() => Promise.all(loops.map((loop) => loop.run(shutdown.signal))));
   return { port: server.port, healthPort: health.port, mode: configuration.mode };
 }
 
 /** The duties of the leader: it compiles the rules of the API server and writes conditions. */
-function createDuties(parts: WebhookParts, nevertheless: () => Nevertheless) {
+function createDuties(parts: WebhookParts & OwnObjects, nevertheless: () => Nevertheless) {
   const { caches, configuration, ledgers, shutdown } = parts;
   const rules = new RuleReconciler({ ...parts, mode: configuration.mode });
   const conditions = createConditionWriter({ ...parts, rules, uncharged: (quota) => ledgers.uncharged(quota) });
@@ -81,7 +83,7 @@ async function whenSynced(caches: Caches): Promise<void> {
 }
 
 /** Opens the admission port with its certificate; the API server calls it once the registration runs. */
-async function openServing(parts: WebhookParts) {
+async function openServing(parts: WebhookParts & OwnObjects) {
   const { configuration, client, clock, shutdown } = parts;
   const certificates = createCertificateSource(configuration, { client, clock });
   const first = await certificates.load(() => false);

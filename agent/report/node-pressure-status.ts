@@ -30,6 +30,7 @@ export interface StatusContext {
   readonly generation: number | undefined;
   /** The status before, written by this process or a previous one. */
   readonly previous: Pick<PreviousStatus, 'conditions' | 'signals'> | undefined;
+  readonly spare?: NodePressureStatus['spare'];
 }
 
 const MAX_NEXT = 10;
@@ -107,6 +108,7 @@ export function nodePressureStatus(result: PassResult, context: StatusContext): 
     evictions: context.records.map(evictionEntry),
     pods: podEntries(result.snapshot),
     rules: ruleEntries(result),
+    spare: context.spare,
   };
 }
 

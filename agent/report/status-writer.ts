@@ -114,16 +114,25 @@ function needsWriting(status: NodePressureStatus, written: WrittenStatus | undef
 }
 
 function longestAgeMs(status: NodePressureStatus, { validMs }: WrittenStatus): number {
-  return isShort(status) ? Math.min(TROUBLE_MS, validMs) : validMs;
+  return isShort(status) || isLending(status) ? Math.min(TROUBLE_MS, validMs) : validMs;
 }
 
 function isShort({ signals }: NodePressureStatus): boolean {
   return signals.some((signal) => lastingState(signal) !== 'Far');
 }
 
+/** Room that a silent agent offered is withdrawn after a minute. */
+function isLending({ spare }: NodePressureStatus): boolean {
+  return spare?.mode === 'Enforce' && spare.memory.lent + spare.cpu.lent > 0;
+}
+
 /** Nearness and idle CPU change often; the condition shows when CPU is short. */
 function lastingState({ name, state }: NodePressureStatus['signals'][number]): SignalLevel {
   return state === 'Near' || name === 'cpu.available' ? 'Far' : state;
+}
+
+function spareAmounts({ spare }: NodePressureStatus): readonly unknown[] {
+  return [spare?.mode, spare?.memory.lent, spare?.cpu.lent];
 }
 
 /** The part of a status whose change counts as a change of state. */
@@ -137,6 +146,7 @@ function significantState(status: NodePressureStatus): string {
     rules,
     evictions.map(({ uid, outcome, endedAt }) => [uid, outcome, endedAt]),
     isShort(status) ? status.next.map(({ uid }) => uid) : [],
+    spareAmounts(status),
   ]);
 }
 
@@ -166,7 +176,8 @@ async function writeStatus(
 ): Promise<Outcome<KubeObject>> {
   const options = { type: 'merge', fieldManager: COMPONENT_NAMES.agent, signal, timeoutMs: TIMEOUT_MS } as const;
   const address = { resource: NODE_PRESSURES, name: nodeName, subresource: 'status' };
-  const patch = { status: encodeStatus(status) };
+  // What is measured no longer must not stay.
+  const patch = { status: { spare: null, ...encodeStatus(status) } };
   const patched = await patchObject(client, address, patch, options);
   if (patched.kind !== 'notFound') return patched;
   const created = await createObject(client, { resource: NODE_PRESSURES }, emptyObject(nodeName, nodeUid()), options);
@@ -183,6 +194,7 @@ export interface PublisherPorts {
   readonly records: () => readonly EvictionRecord[];
   readonly doubts: () => Doubts;
   readonly sources: () => SourcesShown;
+  readonly spare: () => NodePressureStatus['spare'];
   readonly metrics: AgentMetrics;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
@@ -228,6 +240,7 @@ export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) =>
       wallOffsetMs: clock.now() - clock.monotonic(),
       generation: writer.generation(),
       previous: previous ?? previousStatus,
+      spare: ports.spare(),
     });
     previous = status;
     await writer.write(status, signal);

@@ -1,10 +1,12 @@
 /**
  * How late the agent's passes begin, one each 100 ms, while 20 processes compete for every CPU: on the idle machine,
- * with the agent in a group with the CPU of its manifest as on a node, and, for comparison, without its own group. From
- * the agent's own histogram. JSON on stdout; needs cgroup v1 and the right to make groups; SECONDS=n per row.
+ * with the agent in a group with the CPU of its manifest as on a node, beside hogs that request nothing and beside hogs
+ * that request all the rest of the node, and, for comparison, without its own group. From the agent's own histogram.
+ * JSON on stdout; needs cgroup v1 and the right to make groups; SECONDS=n per row, REQUESTS=20,40 for other requests.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentProcess, groupPod, startAgent, warmCompileCache } from '#test/agent/agent-process.ts';
 import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';
@@ -16,10 +18,11 @@ const PODS = 110;
 const HOGS = 20;
 const PERIOD_MS = 100;
 const CPU_TREE = '/sys/fs/cgroup/cpu';
-/** 200m as request and limit (deploy/base/agent/daemonset.yaml), in the kubelet's conversion; BestEffort gets the least. */
-const AGENT_SHARES = 204;
+/** Of deploy/base/agent/daemonset.yaml, in thousandths of a CPU; its limit is 200m. BestEffort gets the least. */
+const REQUESTS = (process.env['REQUESTS'] ?? '40').split(',').map(Number);
 const AGENT_QUOTA_US = 20_000;
 const BEST_EFFORT_SHARES = 2;
+const NODE_MILLIS = availableParallelism() * 1_000;
 const GOAL_SECONDS = 0.02;
 /** Never waits, and ends with the process that started it. */
 const HOG = 'while kill -0 $PPID; do n=0; while [ $n -lt 100000 ]; do n=$((n + 1)); done; done';
@@ -27,6 +30,15 @@ const HOG = 'while kill -0 $PPID; do n=0; while [ $n -lt 100000 ]; do n=$((n + 1
 interface CpuGroup {
   readonly join: (pid: number) => void;
   readonly remove: () => void;
+}
+
+/** As the kubelet converts requests. */
+function sharesOf(milliCpus: number): number {
+  return Math.max(BEST_EFFORT_SHARES, Math.floor((milliCpus * 1_024) / 1_000));
+}
+
+function setShares(path: string, shares: number): void {
+  writeFileSync(`${CPU_TREE}/${path}/cpu.shares`, String(shares));
 }
 
 function createCpuGroup(path: string, shares: number, quotaMicroseconds = -1): CpuGroup {
@@ -64,10 +76,11 @@ function quantile(histogram: Histogram, share: number): number {
   return Number.NaN;
 }
 
-function startHogs(group: CpuGroup): readonly ChildProcess[] {
-  return Array.from({ length: HOGS }, () => {
+/** Each joins its group. */
+function startHogs(join: (pid: number, index: number) => void): readonly ChildProcess[] {
+  return Array.from({ length: HOGS }, (_, index) => {
     const child = spawn('sh', ['-c', HOG], { stdio: 'ignore' });
-    group.join(child.pid ?? 0);
+    join(child.pid ?? 0, index);
     return child;
   });
 }
@@ -78,12 +91,17 @@ async function end(children: readonly ChildProcess[]): Promise<void> {
   await Promise.all(ended);
 }
 
-async function measure(name: string, pods: PodGroups, own: CpuGroup | undefined, hogGroup: CpuGroup | undefined) {
+async function measure(
+  name: string,
+  pods: PodGroups,
+  own: CpuGroup | undefined,
+  joinHog?: (pid: number, index: number) => void,
+) {
   const flags = [`--path-kubepods=${pods.kubepods}`, `--period-near-ms=${PERIOD_MS}`, `--period-far-ms=${PERIOD_MS}`];
   const objects = pods.uids.map((uid) => groupPod(uid, 0));
   const confined = own && { join: own.join, userId: 0 };
   const agent = await startAgent(objects, flags, { evictionHard: { 'memory.available': '1Mi' } }, confined);
-  const hogs = hogGroup === undefined ? [] : startHogs(hogGroup);
+  const hogs = joinHog === undefined ? [] : startHogs(joinHog);
   try {
     await sleep(SETTLE_MS);
     const before = await latenessOf(agent);
@@ -103,19 +121,36 @@ async function measure(name: string, pods: PodGroups, own: CpuGroup | undefined,
   }
 }
 
+/** Beside hogs without requests, and beside hogs whose requests fill the node. */
+async function measureRequest(pods: PodGroups, bestEffort: CpuGroup, millis: number) {
+  const path = `${pods.kubepods}/burstable`;
+  const own = createCpuGroup(`${path}/agent`, sharesOf(millis), AGENT_QUOTA_US);
+  const ofHog = sharesOf((NODE_MILLIS - millis) / HOGS);
+  try {
+    setShares(path, sharesOf(millis));
+    const beside = await measure(`${millis}m, hogs request nothing`, pods, own, bestEffort.join);
+    setShares(path, sharesOf(NODE_MILLIS));
+    const joinPod = (pid: number, index: number): void => {
+      const uid = pods.uids[index] ?? '';
+      setShares(pods.pathOf(uid), ofHog);
+      pods.join(uid, pid);
+    };
+    return [beside, await measure(`${millis}m, hogs request the rest`, pods, own, joinPod)];
+  } finally {
+    own.remove();
+  }
+}
+
 await warmCompileCache();
 const pods = createPodGroups(PODS);
-const own = createCpuGroup(`${pods.kubepods}/agent`, AGENT_SHARES, AGENT_QUOTA_US);
 const bestEffort = createCpuGroup(`${pods.kubepods}/besteffort`, BEST_EFFORT_SHARES);
 try {
-  const rows = [
-    await measure('idle', pods, own, undefined),
-    await measure('with 20 hogs', pods, own, bestEffort),
-    await measure('with 20 hogs, without a group of its own', pods, undefined, bestEffort),
-  ];
+  setShares(pods.kubepods, sharesOf(NODE_MILLIS));
+  const rows = [await measure('idle', pods, undefined)];
+  for (const millis of REQUESTS) rows.push(...(await measureRequest(pods, bestEffort, millis)));
+  rows.push(await measure('with 20 hogs, without a group of its own', pods, undefined, bestEffort.join));
   console.log(JSON.stringify({ benchmark: 'agent-lateness', seconds: SECONDS, ...environment(), rows }, null, 2));
 } finally {
-  own.remove();
   bestEffort.remove();
   pods.remove();
 }

@@ -1,5 +1,5 @@
 import type { KnownPods, ClusterState } from '#shared/domain/admission/cluster-state.ts';
-import { type Requester, type PodRequest, withPriority } from '#shared/domain/admission/request.ts';
+import { type Requester, type PodRequest, asChanged } from '#shared/domain/admission/request.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isPod, type Manifest, namespaceOf, typeOf, nameOf } from '#cli/manifests/parse-manifests.ts';
 import { because, type AdmissionDecision, allow, type Allowed } from '#shared/domain/admission/decision.ts';
@@ -80,7 +80,7 @@ function judgePod(decoded: ReturnType<typeof decodePodRequest>, usage: RunningUs
 }
 
 function judgeMutated(request: PodRequest, mutation: Allowed, usage: RunningUsage): AdmissionDecision {
-  const pod = mutation.change === undefined ? request.pod : withPriority(request.pod, mutation.change);
+  const pod = asChanged(request.pod, mutation.change);
   const validation = decideValidation({ ...request, pod }, usage.world);
   if (validation.kind === 'refused') return validation;
   return usage.charge(pod) ?? { ...mutation, warnings: [...mutation.warnings, ...validation.warnings] };

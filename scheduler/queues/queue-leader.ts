@@ -10,9 +10,10 @@ import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
 import { clearMarks } from './clear-marks.ts';
 import { createChildQueues } from './child-queues.ts';
-import { createSelectorKeeper } from './keep-selectors.ts';
+import { createSelectorKeeper, readFormerBelief } from './keep-selectors.ts';
 import { letPodsIn, type Refusal, refusalOf } from './let-pods-in.ts';
 import type { ReclaimSettings } from '#shared/domain/queue/reclaim-settings.ts';
+import { NO_QUEUE_AMOUNTS } from '#shared/domain/queue/queue.ts';
 import { claimedDaemonSet, type Owner, type Pod } from '#shared/domain/pod/pod.ts';
 import { BelievedNodes } from '#shared/decide/queues/believed-nodes.ts';
 import { planPass, type QueuePlan } from '#shared/decide/queues/plan-pass.ts';
@@ -107,7 +108,9 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   const isDue = createDueCheck(leading, queues, starts);
   const statusPorts = { client, clock, log, metrics, term, reclaim };
   const writeStatus = createStatusWriter({ ...statusPorts, queues: () => queues.values() });
-  const keepSelectors = createSelectorKeeper({ client, clock, log, term, queues: () => queues.values() });
+  let believed: BelievedNodes | undefined;
+  const largestNode = () => believed?.largest() ?? NO_QUEUE_AMOUNTS;
+  const keepSelectors = createSelectorKeeper({ client, clock, log, term, queues: () => queues.values(), largestNode });
   const keepChildren = createChildQueues({ client, clock, log, metrics, term, queues: () => queues.values() });
   const whyNoRoom = (uid: string) => reclaim.whyWaiting(uid);
   const tellWaiting = createWaitEvents(
@@ -118,7 +121,6 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   );
   const writeConditions = createWaitConditions({ client, clock, log, pods, term }, whyNoRoom);
   const promises = new UnplacedPods();
-  const believed = new BelievedNodes();
   const isRoomMade = (uid: string) => reclaim.isMakingRoomFor(uid);
   const whys = {
     whyRefused: (uid: string) => refusalOf(uid, letInPorts),
@@ -128,6 +130,7 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   let last: QueuePlan | undefined;
   return {
     letIn: async (passing: AbortSignal): Promise<void> => {
+      believed ??= new BelievedNodes(await readFormerBelief({ client, term }, passing));
       if (!isDue()) return;
       last = await decide(leading, { ...settings(), ...whys, promises, isRoomMade, believed }, passing);
       noteDoubts(last);

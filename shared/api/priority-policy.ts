@@ -168,6 +168,15 @@ export const PRIORITY_POLICY_SPEC = described(
       },
     ),
     requireQuotaFor: texts('Classes that pods may use only in namespaces with a quota for them.', CLASSES, NAME_BOUNDS),
+    runOn: described(
+      z.enum(['Requested', 'Spare', 'Either']).default('Requested'),
+      'Room that pods run in. Spare: what nodes lend of requests that are not used; the cpu and memory requests of pods become requests of plimsoll.dev/spare-cpu and plimsoll.dev/spare-memory. Either: only pods with the annotation plimsoll.dev/spare: "true". If several policies apply, one that grants spare room is enough.',
+    ),
+    sparePriorityClassNames: optionalTexts(
+      'Priority classes of the pods that runOn applies to. If absent, all pods of this policy.',
+      CLASSES,
+      NAME_BOUNDS,
+    ),
     onViolation: described(
       z.enum(['Deny', 'Warn']).default('Deny'),
       'Deny refuses the pod. Warn admits it with a warning.',
@@ -196,6 +205,10 @@ export const PRIORITY_POLICY_SPEC = described(
         rule: "!has(self.substitutePriorityClassNames) || self.preemption == 'Never'",
         message: 'substitutePriorityClassNames must be used with preemption Never only',
       },
+      {
+        rule: "!has(self.sparePriorityClassNames) || (has(self.runOn) && self.runOn != 'Requested')",
+        message: 'sparePriorityClassNames must be used with runOn Spare or Either only',
+      },
     ],
   },
 );
@@ -212,10 +225,11 @@ const POLICY = z.codec(z.object({ metadata: NAME, spec: PRIORITY_POLICY_SPEC }),
     preemption: spec.preemption,
     substitutes: spec.substitutePriorityClassNames,
     requireQuotaFor: spec.requireQuotaFor,
+    runOn: { room: spec.runOn, classNames: spec.sparePriorityClassNames },
     onViolation: spec.onViolation,
     schedulerName: spec.schedulerName,
   }),
-  encode: ({ name, namespaces, defaultClassName, allowedClassNames, substitutes, ...spec }) => ({
+  encode: ({ name, namespaces, defaultClassName, allowedClassNames, substitutes, runOn, ...spec }) => ({
     metadata: { name },
     spec: {
       ...spec,
@@ -223,6 +237,8 @@ const POLICY = z.codec(z.object({ metadata: NAME, spec: PRIORITY_POLICY_SPEC }),
       defaultPriorityClassName: defaultClassName,
       allowedPriorityClassNames: allowedClassNames,
       substitutePriorityClassNames: substitutes,
+      runOn: runOn.room,
+      sparePriorityClassNames: runOn.classNames,
     },
   }),
 });

@@ -80,6 +80,11 @@ const LIMITS = {
   requireQuotaFor: names(
     'Classes that pods may use only in namespaces with the label plimsoll.dev/priority-quota=enforced.',
   ).optional(),
+  runOn: described(
+    z.enum(['Spare', 'Either']).optional(),
+    'Spare: pods run in spare room. Either: pods that ask for it do.',
+  ),
+  sparePriorityClassNames: names('Classes that runOn is for. If absent, every class.').optional(),
 } satisfies Readonly<Record<keyof CompiledLimits, z.ZodType>>;
 
 const RULE = described(
@@ -159,10 +164,17 @@ export const PRIORITY_RULES_SPEC = described(
       z.object({
         priorityClassNames: nameSet('Classes that a rule replaces, each with the value true.'),
         schedulers: flag('Whether a rule gives a scheduler.'),
+        spareClassNames: nameSet(
+          'Classes whose pods a rule may move to spare room, each with the value true; `*` for every class.',
+        ).optional(),
       }),
       'Pods that these rules may give something to, besides those without a class.',
     ).optional(),
     checkQosClass: flag('Whether status.qosClass of created pods is checked.'),
+    checkSpareRoom: described(
+      z.boolean().default(false),
+      'Whether pods may request spare room only where a rule with runOn allows it.',
+    ),
     messagePrefix: text('Prefix of the message about status.qosClass.', 20),
   }),
   'Rules, and an index of them by namespace label.',
@@ -187,13 +199,14 @@ export function encodePriorityRules({ rules, byLabel, everywhere, classes, recei
     classes: Object.fromEntries(classes.map(encodeClass)),
     globalDefault: globalDefault?.name ?? '',
     checkQosClass: set.checksQosClass,
+    checkSpareRoom: set.checksSpareRoom,
     messagePrefix: set.isDryRun ? DRY_RUN_PREFIX : '',
     ...(receivers !== undefined && { receivers: encodeReceivers(receivers) }),
   };
 }
 
-function encodeReceivers({ classNames, schedulers }: Receivers): NonNullable<Spec['receivers']> {
-  return { priorityClassNames: presence([...classNames]), schedulers };
+function encodeReceivers({ classNames, schedulers, spareClassNames }: Receivers): NonNullable<Spec['receivers']> {
+  return { priorityClassNames: presence([...classNames]), schedulers, spareClassNames: presence([...spareClassNames]) };
 }
 
 /** How many bytes a rule takes in storage; the API server writes some characters as six. */

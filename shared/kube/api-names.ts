@@ -106,6 +106,13 @@ export const GROUP_DEFAULT_POLICY = 'podgroups.defaults.plimsoll.dev';
 
 /** The ValidatingAdmissionPolicy that protects the recorded rule of a pod, and its binding. */
 export const RECORD_POLICY = 'records.plimsoll.dev';
+/** The same for what pods in spare room request, when they are resized. */
+export const SPARE_RESIZE_POLICY = 'spare-resizes.plimsoll.dev';
+
+/** On a pod: it wants to run in spare room, where a PriorityPolicy leaves the choice to it. */
+export const ANNOTATION_SPARE = 'plimsoll.dev/spare';
+/** On a pod in spare room: what it requested, as JSON by container. It is for people; nothing is decided by it. */
+export const ANNOTATION_REQUESTED = 'plimsoll.dev/requested';
 
 export const LABEL_IGNORE = 'plimsoll.dev/ignore';
 export const LABEL_PRIORITY_QUOTA = 'plimsoll.dev/priority-quota';

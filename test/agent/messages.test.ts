@@ -3,12 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { ABORTS, REASONS } from '#shared/decide/eviction/messages.ts';
 import { CONDITIONS, DOUBTS, EVENTS, LOG, OWN_LIMITS } from '#agent/messages.ts';
+import { LENDING } from '#shared/decide/spare/messages.ts';
 import type { ReasonMessage } from '#shared/domain/base/because.ts';
 import { printNamed, printTexts, sections, type Samples } from '#test/build/print-messages.ts';
 
 type Values<Message> = Message extends ReasonMessage<infer Given> ? Given : never;
 /** In the order of the golden file. */
-const ALL_REASONS = { ...REASONS, ...DOUBTS };
+const ALL_REASONS = { ...REASONS, ...DOUBTS, ...LENDING };
 type ReasonSamples = { readonly [Name in keyof typeof ALL_REASONS]: Values<(typeof ALL_REASONS)[Name]> };
 
 const OPINION = { source: 'node-os-utils', theirsMiB: 900, ownLowMiB: 400, ownHighMiB: 420 };
@@ -104,6 +105,11 @@ const SAMPLES: ReasonSamples = {
   podsUnreadable: { pods: 12, why: 'no cgroup of all pods' },
   policiesOutdated: { seconds: 300 },
   policyUnreadable: { policy: 'batch-nodes', field: 'spec.evictionHard', cause: 'expected an object' },
+  room: { peak: '12Gi', spareUsed: '3Gi', lendable: '6Gi' },
+  noRoom: { peak: '24Gi', spareUsed: '3Gi' },
+  noHistory: { minutes: 12 },
+  noThreshold: {},
+  doubtful: {},
 };
 
 const ABORT_TEXTS: Samples<typeof ABORTS> = {

@@ -91,6 +91,7 @@ export function buildRequest(
     classNamedBy: 'unknown',
     ownerKind: undefined,
     recordedRule: undefined,
+    asksSpareRoom: false,
     annotationProblems: [],
     ...more,
   };

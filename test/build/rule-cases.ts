@@ -84,22 +84,34 @@ export function policyArbitrary(namespaceName: (index: number) => string): fc.Ar
     byDefault: fc.option(className, { nil: undefined }),
     classRules: fc.array(classRuleArbitrary(className), { maxLength: 3, size: 'max' }),
     requireQuotaFor: fc.uniqueArray(className, { maxLength: 2 }),
+    spare: spareArbitrary(className),
     onViolation: fc.constantFrom<'Deny' | 'Warn'>('Deny', 'Deny', 'Warn'),
   });
   return parts.map(
-    ({ namespaceSelector, subjects, limits: limit, preemption: never, byDefault, classRules, ...others }) => {
+    ({ namespaceSelector, subjects, limits: limit, preemption: never, byDefault, classRules, spare, ...others }) => {
       const given = classRules.filter(({ priorityClassName }) => mayBeDefault(priorityClassName, limit));
       return {
         ...(namespaceSelector !== undefined && { namespaceSelector }),
         ...(subjects !== undefined && { subjects }),
         ...limit,
         ...never,
+        ...spare,
         ...(mayBeDefault(byDefault, limit) && { defaultPriorityClassName: byDefault }),
         ...(given.length > 0 && { classRules: given.map((rule, index) => ({ name: `r${index}`, ...rule })) }),
         ...others,
       };
     },
   );
+}
+
+/** What a policy says about spare room; most say nothing. */
+function spareArbitrary(className: fc.Arbitrary<string>): fc.Arbitrary<object> {
+  const classes = fc.option(fc.uniqueArray(className, { minLength: 1, maxLength: 3 }), { nil: undefined });
+  const spare = fc.tuple(fc.constantFrom('Spare', 'Either'), classes).map(([runOn, sparePriorityClassNames]) => ({
+    runOn,
+    ...(sparePriorityClassNames !== undefined && { sparePriorityClassNames }),
+  }));
+  return fc.oneof({ weight: 2, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: spare });
 }
 
 /** A PriorityQuota that requires its label, as people write it. */
@@ -173,6 +185,8 @@ export function writtenArbitrary(
   );
 }
 
+const SPARE = { 'plimsoll.dev/spare-memory': '1073741824' };
+
 function podSpecArbitrary(classNames: readonly string[]): fc.Arbitrary<Written['podSpec']> {
   const amounts = fc.record(
     { cpu: fc.constantFrom('0', '500m', '0.5'), memory: fc.constantFrom('0', '1Gi', '1024Mi') },
@@ -182,6 +196,8 @@ function podSpecArbitrary(classNames: readonly string[]): fc.Arbitrary<Written['
     amounts.map((limits) => ({ limits })),
     amounts.map((requests) => ({ requests })),
     amounts.map((both) => ({ requests: both, limits: both })),
+    amounts.map((requests) => ({ requests: { ...requests, ...SPARE }, limits: SPARE })),
+    fc.constant({ requests: { cpu: '0', memory: '0', ...SPARE }, limits: SPARE }),
   );
   const container = fc.option(resources, { nil: undefined });
   return fc

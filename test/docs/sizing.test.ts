@@ -52,21 +52,32 @@ const MEBIBYTES_OF_A_GIBIBYTE = 1_024;
 const ELSEWHERE = 'plimsoll-control-plane-extender';
 
 test.each([
-  ['base', 22, 2.4],
-  ['overlays/everything', 26, 3],
-])('deploy/%s asks on 20 nodes for at most %i pods and %f GiB', (folder, mostPods, mostGibibytes) => {
-  const workloads = buildFolder(`deploy/${folder}`).filter(
-    ({ kind, metadata }) => ['Deployment', 'DaemonSet'].includes(kind) && metadata.name !== ELSEWHERE,
-  );
-  const sizes = workloads.map((workload) => {
-    const containers = at(workload, 'spec.template.spec.containers') as readonly Container[];
-    const mebibytes = containers.map(({ resources }) =>
-      Number(/^(\d+)Mi$/.exec(resources.requests?.['memory'] ?? '')?.[1]),
+  ['base', 22, 2.4, 1_300],
+  ['overlays/everything', 26, 3, 1_600],
+])(
+  'deploy/%s asks on 20 nodes for at most %i pods, %f GiB and %i millicores',
+  (folder, mostPods, mostGibibytes, mostMillis) => {
+    const workloads = buildFolder(`deploy/${folder}`).filter(
+      ({ kind, metadata }) => ['Deployment', 'DaemonSet'].includes(kind) && metadata.name !== ELSEWHERE,
     );
-    const pods = workload.kind === 'DaemonSet' ? NODES : Number(at(workload, 'spec.replicas'));
-    return { pods, mebibytes: pods * mebibytes.reduce((sum, each) => sum + each, 0) };
-  });
-  const sum = (field: 'pods' | 'mebibytes'): number => sizes.reduce((total, each) => total + each[field], 0);
-  expect(sum('pods')).toBeLessThanOrEqual(mostPods);
-  expect(sum('mebibytes')).toBeLessThanOrEqual(mostGibibytes * MEBIBYTES_OF_A_GIBIBYTE);
-});
+    const sizes = workloads.map((workload) => {
+      const containers = at(workload, 'spec.template.spec.containers') as readonly Container[];
+      const pods = workload.kind === 'DaemonSet' ? NODES : Number(at(workload, 'spec.replicas'));
+      return {
+        pods,
+        mebibytes: pods * requestsOf(containers, 'memory', /^(\d+)Mi$/),
+        millis: pods * requestsOf(containers, 'cpu', /^(\d+)m$/),
+      };
+    });
+    const sum = (field: 'pods' | 'mebibytes' | 'millis'): number =>
+      sizes.reduce((total, each) => total + each[field], 0);
+    expect(sum('millis')).toBeLessThanOrEqual(mostMillis);
+    expect(sum('pods')).toBeLessThanOrEqual(mostPods);
+    expect(sum('mebibytes')).toBeLessThanOrEqual(mostGibibytes * MEBIBYTES_OF_A_GIBIBYTE);
+  },
+);
+
+function requestsOf(containers: readonly Container[], name: string, amount: RegExp): number {
+  const amounts = containers.map(({ resources }) => Number(amount.exec(resources.requests?.[name] ?? '')?.[1]));
+  return amounts.reduce((sum, each) => sum + each, 0);
+}

@@ -32,6 +32,9 @@ const DECISIONS: Decisions = {
   quotaRequired: [{ ...CLASS, ...POLICY, namespace: 'shop' }],
   quotaLabelRequired: [{ ...CLASS, ...POLICY, label: 'plimsoll.dev/priority-quota=enforced' }],
   countedWithoutLabel: [{ ...CLASS, quota: 'high-tier', label: 'plimsoll.dev/priority-quota=enforced' }],
+  spareRoomNotGranted: [CLASS],
+  spareRoomWithRequests: [],
+  spareRoomNotGiven: [{ ...CLASS, ...POLICY }],
   quotaExceeded: [
     {
       ...CLASS,
@@ -96,6 +99,9 @@ const TEXTS: Samples<typeof PHRASES> = {
   dryRun: ['policy `team-a` forbids preemption here'],
   schedulerOfPolicy: ['team-a', 'batch-scheduler'],
   keptAwayFrom: [['node-1', 'node-2', 'node-3', 'node-4'], 'shop/ReplicaSet/web'],
+  movedToSpareRoom: ['{"main":{"cpu":"500m","memory":"1Gi"}}'],
+  podsWouldMove: ['{"main":{"cpu":"500m","memory":"1Gi"}}'],
+  spareNotGranted: [],
   classJustChanged: ['the priority differs from its class'],
   withoutQuotaLabel: ['plimsoll.dev/priority-quota=enforced'],
   defaultNotGiven: [],
@@ -163,6 +169,7 @@ const FAILURE_TEXTS: Samples<typeof FAILURES> = {
 };
 
 const ERROR_TEXTS: Samples<typeof ERRORS> = {
+  notRegistered: [{ kind: 'MutatingWebhookConfiguration' }],
   noHandshake: [10_000],
   sharedAuthority: [],
   notYetValid: ['2026-01-01T00:00:00.000Z'],

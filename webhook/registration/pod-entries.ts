@@ -9,15 +9,14 @@ import {
   type InProcessRules,
 } from '#shared/kube/admission/left-to-webhook.ts';
 import type { MatchCondition } from '#shared/kube/admission/cel-expressions.ts';
-import { WEBHOOK_CONFIGURATION, WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
-import type { ClientContext, KubeClient } from '#shared/kube/client/client.ts';
-import { getObject } from '#shared/kube/client/objects.ts';
-import { expectOk } from '#shared/kube/client/outcome.ts';
+import { WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { MUTATING_WEBHOOKS, type Resource, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { ControllerPart, TermWork } from '#shared/kube/lease/run-controller.ts';
+import type { ReadOwn } from '#webhook/cluster-state/read-own.ts';
 import { unlikeShipped } from '#webhook/rules/enforcing-policies.ts';
 import { type ConfiguredNamespaces, type LeftOut, namespacesElsewhere, nextLeftOut } from './elsewhere.ts';
 import { LOG } from '#webhook/messages.ts';
@@ -32,6 +31,7 @@ export interface PodEntriesOptions extends Pick<ClientContext, 'client' | 'clock
   readonly rules: () => InProcessRules | undefined;
   readonly configured: () => ConfiguredNamespaces;
   readonly nevertheless: () => Nevertheless;
+  readonly read: ReadOwn;
 }
 
 const LOOK_EVERY_MS = 2_000;
@@ -46,13 +46,13 @@ const BACKOFF = { initialMs: 250, maxMs: 10_000, factor: 2, jitter: 0.5 };
  * Another condition excludes the namespaces for which nothing is configured, also from the entry for templates.
  */
 export function createPodEntries(options: PodEntriesOptions): ControllerPart {
-  const { client, clock, log, rules, configured, nevertheless } = options;
+  const { client, read, clock, log, rules, configured, nevertheless } = options;
   function begin(term: LeaseTerm): TermWork {
     let completeSince: number | undefined;
     let wasNarrow = false;
     let leftOut: LeftOut | undefined;
     const task = async (signal: AbortSignal): Promise<void> => {
-      const unlike = await unlikeShipped(client, signal);
+      const unlike = await unlikeShipped(read, signal);
       const now = clock.monotonic();
       completeSince = unlike.length === 0 ? (completeSince ?? now) : undefined;
       const isSettled = completeSince !== undefined && now - completeSince >= SETTLE_MS;
@@ -61,7 +61,7 @@ export function createPodEntries(options: PodEntriesOptions): ControllerPart {
       leftOut = nextLeftOut(leftOut, knownNamespaces(configured(), now));
       const elsewhere = notElsewhere(leftOut.names, nevertheless());
       if (!term.isHeld()) return;
-      await writeConditions(client, { left, elsewhere }, signal);
+      await writeConditions({ client, read, signal }, { left, elsewhere });
       const isNarrow = left !== undefined;
       if (isNarrow !== wasNarrow) log.info({ unlike }, isNarrow ? LOG.entriesNarrowed : LOG.entriesWidened);
       wasNarrow = isNarrow;
@@ -82,14 +82,14 @@ interface EntryConditions {
   readonly elsewhere: ReturnType<typeof notElsewhere>;
 }
 
+interface Access extends Pick<PodEntriesOptions, 'client' | 'read'> {
+  readonly signal: AbortSignal;
+}
+
 type WantedConditions = ReadonlyMap<string, readonly MatchCondition[]>;
 
 /** Sets or removes the conditions of the entries for pods and templates. An entry that is not registered is left alone. */
-async function writeConditions(
-  client: KubeClient,
-  { left, elsewhere }: EntryConditions,
-  signal: AbortSignal,
-): Promise<void> {
+async function writeConditions(access: Access, { left, elsewhere }: EntryConditions): Promise<void> {
   const present = (...conditions: readonly (MatchCondition | undefined)[]) =>
     conditions.filter((each) => each !== undefined);
   const { priority, templates } = WEBHOOK_ENTRIES;
@@ -99,26 +99,16 @@ async function writeConditions(
     [templates, present(elsewhere?.templates)],
   ]);
   await Promise.all([
-    writeEntries(client, MUTATING_WEBHOOKS, mutating, signal),
-    writeEntries(client, VALIDATING_WEBHOOKS, validating, signal),
+    writeEntries(access, MUTATING_WEBHOOKS, mutating),
+    writeEntries(access, VALIDATING_WEBHOOKS, validating),
   ]);
 }
 
-async function writeEntries(
-  client: KubeClient,
-  resource: Resource,
-  wanted: WantedConditions,
-  signal: AbortSignal,
-): Promise<void> {
-  await patchAsRead({
-    client,
+function writeEntries(access: Access, resource: Resource, wanted: WantedConditions): Promise<void> {
+  return patchAsRead({
+    ...access,
     resource,
-    signal,
-    read: async () => {
-      const found = await getObject(client, { resource, name: WEBHOOK_CONFIGURATION }, { signal });
-      return found.kind === 'notFound' ? undefined : expectOk(found, `read ${resource.kind}`);
-    },
-    operationsOf: (current) => itemsOf(current['webhooks']).flatMap((entry, index) => changeOf(entry, index, wanted)),
+    operationsOf: (current) => itemsOf(current?.['webhooks']).flatMap((entry, index) => changeOf(entry, index, wanted)),
   });
 }
 

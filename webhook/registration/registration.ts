@@ -8,7 +8,8 @@ import {
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
-import { LOG, registering } from '#webhook/messages.ts';
+import { liveReader, type ReadOwn } from '#webhook/cluster-state/read-own.ts';
+import { ERRORS, LOG, registering } from '#webhook/messages.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import { createObject, getObject, replaceObject } from '#shared/kube/client/objects.ts';
@@ -24,6 +25,7 @@ export interface RegistrationSources extends Pick<ClientContext, 'client' | 'clo
   /** The port that the webhook listens on. */
   readonly port: number;
   readonly caBundlePem: () => string | undefined;
+  readonly read: ReadOwn;
 }
 
 /** Keeps the address and the CA bundle in the webhook configurations current, and reports whether they are. */
@@ -89,11 +91,11 @@ export function createRegistration(sources: RegistrationSources): Registration {
 }
 
 async function registerOnce(
-  { client, configuration, port }: RegistrationSources,
+  { client, read, configuration, port }: RegistrationSources,
   pem: string | undefined,
 ): Promise<void> {
   const { mode, failurePolicy } = configuration.registration;
-  if (mode === 'CaBundle' && pem !== undefined) await registerCaBundle(client, pem);
+  if (mode === 'CaBundle' && pem !== undefined) await registerCaBundle(client, pem, read);
   if (mode !== 'Full') return;
   await registerFully(client, {
     target: targetOf(configuration, port),
@@ -120,9 +122,13 @@ export async function registerFully(client: KubeClient, options: RegistrationOpt
 }
 
 /** Adds the CA bundle to both configurations, which must exist, unless they already have it. */
-export async function registerCaBundle(client: KubeClient, caBundlePem: string): Promise<void> {
+export async function registerCaBundle(
+  client: KubeClient,
+  caBundlePem: string,
+  read: ReadOwn = liveReader(client),
+): Promise<void> {
   const caBundle = Buffer.from(caBundlePem).toString('base64');
-  await Promise.all(RESOURCES.map((resource) => patchCaBundle(client, resource, caBundle)));
+  await Promise.all(RESOURCES.map((resource) => patchCaBundle({ client, read, resource }, caBundle)));
 }
 
 async function writeConfiguration(client: KubeClient, resource: Resource, object: KubeObject): Promise<void> {
@@ -135,18 +141,20 @@ async function writeConfiguration(client: KubeClient, resource: Resource, object
   expectOk(await replaceObject(client, address, next, { fieldManager: FIELD_MANAGER }), registering(resource));
 }
 
-function patchCaBundle(client: KubeClient, resource: Resource, caBundle: string): Promise<void> {
+function patchCaBundle(
+  access: Pick<RegistrationSources, 'client' | 'read'> & { readonly resource: Resource },
+  caBundle: string,
+): Promise<void> {
   return patchAsRead({
-    client,
-    resource,
-    read: async () =>
-      expectOk(await getObject(client, { resource, name: WEBHOOK_CONFIGURATION }), registering(resource)),
-    operationsOf: (current) =>
-      webhookEntries(current).flatMap((entry, index) =>
+    ...access,
+    operationsOf: (current) => {
+      if (current === undefined) throw new Error(ERRORS.notRegistered(access.resource));
+      return webhookEntries(current).flatMap((entry, index) =>
         entry.caBundle === caBundle
           ? []
           : [{ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: caBundle }],
-      ),
+      );
+    },
   });
 }
 

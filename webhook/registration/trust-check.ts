@@ -2,21 +2,21 @@ import { isIP } from 'node:net';
 import { checkServerIdentity, connect } from 'node:tls';
 import type { HealthCheck } from '#shared/http/health.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import { fieldOf } from '#shared/kube/decode/wire-object.ts';
-import { getObject } from '#shared/kube/client/objects.ts';
-import { expectOk } from '#shared/kube/client/outcome.ts';
+import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
+import type { ReadOwn } from '#webhook/cluster-state/read-own.ts';
 import { ERRORS, LOG } from '#webhook/messages.ts';
 import { reportRounds } from '#shared/runtime/fault-log.ts';
 
-export interface TrustSources extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
+export interface TrustSources extends Pick<ClientContext, 'clock' | 'log'> {
   /** The address on which the webhook can reach itself. */
   readonly host: string;
   readonly port: number;
   /** Whether the configurations must exist; otherwise an administrator creates them. */
   readonly isRegistered: boolean;
+  readonly read: ReadOwn;
 }
 
 /** Verifies that a client which uses the registered configurations trusts the served certificate. */
@@ -78,13 +78,12 @@ async function readTargets(sources: TrustSources): Promise<readonly HandshakeTar
 }
 
 async function readEntries(
-  { client, isRegistered }: TrustSources,
+  { read, isRegistered }: TrustSources,
   resource: typeof MUTATING_WEBHOOKS,
 ): Promise<readonly unknown[]> {
-  const outcome = await getObject(client, { resource, name: WEBHOOK_CONFIGURATION });
-  if (outcome.kind === 'notFound' && !isRegistered) return [];
-  const entries = expectOk(outcome, `read ${resource.kind}`)['webhooks'];
-  return Array.isArray(entries) ? (entries as readonly unknown[]) : [];
+  const found = await read({ resource, name: WEBHOOK_CONFIGURATION });
+  if (found === undefined && isRegistered) throw new Error(ERRORS.notRegistered(resource));
+  return itemsOf(found?.['webhooks']);
 }
 
 /** How the API server would connect to this entry, but at our own address. */

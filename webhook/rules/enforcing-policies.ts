@@ -1,9 +1,6 @@
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
 import { WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
-import { getObject } from '#shared/kube/client/objects.ts';
-import { expectOk } from '#shared/kube/client/outcome.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import {
@@ -13,6 +10,7 @@ import {
   MUTATING_POLICY_BINDINGS,
   type Resource,
 } from '#shared/kube/resource.ts';
+import type { ReadOwn } from '#webhook/cluster-state/read-own.ts';
 
 const RESOURCES: readonly Resource[] = [
   ADMISSION_POLICIES,
@@ -28,6 +26,9 @@ interface Installed {
   readonly resource: Resource;
 }
 
+/** The policies and bindings of the rules and defaults, as this version ships them. */
+export const SHIPPED_POLICIES: readonly KubeObject[] = [...defaultPolicy(), ...rulePolicies()];
+
 const JUDGING = rulePolicies().map(addressOf);
 /** The policies and bindings that apply defaults and rules to pods. */
 const OF_PODS = [
@@ -42,8 +43,8 @@ function addressOf({ kind, metadata: { name = '' } }: KubeObject): Installed {
 }
 
 /** The objects missing for the enforcement of rules, as `KIND NAME`. Rejects when they cannot be read. */
-export async function missingPolicies(client: KubeClient, signal: AbortSignal): Promise<readonly string[]> {
-  const found = await readAll(JUDGING, client, signal);
+export async function missingPolicies(read: ReadOwn, signal: AbortSignal): Promise<readonly string[]> {
+  const found = await readAll(JUDGING, read, signal);
   return JUDGING.flatMap(({ name, resource }, index) =>
     found[index] === undefined ? [`${resource.kind} ${name}`] : [],
   );
@@ -54,8 +55,8 @@ export async function missingPolicies(client: KubeClient, signal: AbortSignal): 
  * missing, or differ from those of this version, such as a binding that a user limited to some namespaces. Rejects if
  * they cannot be read.
  */
-export async function unlikeShipped(client: KubeClient, signal: AbortSignal): Promise<readonly string[]> {
-  const found = await readAll(OF_PODS.map(addressOf), client, signal);
+export async function unlikeShipped(read: ReadOwn, signal: AbortSignal): Promise<readonly string[]> {
+  const found = await readAll(OF_PODS.map(addressOf), read, signal);
   return OF_PODS.flatMap(({ kind = '', metadata: { name = '' }, spec }, index) =>
     isShipped(found[index]?.['spec'], spec) ? [] : [`${kind} ${name}`],
   );
@@ -78,14 +79,10 @@ function isShipped(found: unknown, shipped: unknown): boolean {
   );
 }
 
-async function readAll(
+function readAll(
   installed: readonly Installed[],
-  client: KubeClient,
+  read: ReadOwn,
   signal: AbortSignal,
 ): Promise<readonly (KubeObject | undefined)[]> {
-  const found = await Promise.all(installed.map((address) => getObject(client, address, { signal })));
-  return found.map((outcome, index) => {
-    const { name = '', resource } = installed[index] ?? {};
-    return outcome.kind === 'notFound' ? undefined : expectOk(outcome, `read ${resource?.kind ?? ''} "${name}"`);
-  });
+  return Promise.all(installed.map((address) => read(address, { signal })));
 }

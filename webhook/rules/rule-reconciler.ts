@@ -9,6 +9,7 @@ import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat, type Repetition } from '#shared/runtime/repeat.ts';
 import { type Caches, readRules, type Rules } from '#webhook/cluster-state/caches.ts';
+import { liveReader, type ReadOwn } from '#webhook/cluster-state/read-own.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import { compareRules, type Comparison, writeRules } from './stored-rules.ts';
 import { missingPolicies } from './enforcing-policies.ts';
@@ -27,6 +28,7 @@ import { reportRounds } from '#shared/runtime/fault-log.ts';
 export interface RuleReconcilerOptions extends Omit<ClientContext, 'random'> {
   readonly caches: Pick<Caches, 'policies' | 'classes' | 'priorityQuotas'>;
   readonly mode: WebhookConfiguration['mode'];
+  readonly read: ReadOwn;
 }
 
 /** The defaults of the compiled rules, and the classes that the rules know. */
@@ -100,7 +102,7 @@ export class RuleReconciler {
 
   async #compare(signal: AbortSignal): Promise<void> {
     if (this.#compareDue.begin()) {
-      const comparison = await this.#compareWith(cached(this.#options.caches), signal);
+      const comparison = await this.#compareWith(cached(this.#options.caches), this.#options.read, signal);
       this.#compared(comparison);
       this.#compareDue.again(comparison.isCurrent ? VERIFY_EVERY_MS : COMPARE_EVERY_MS);
     }
@@ -109,22 +111,26 @@ export class RuleReconciler {
 
   async #write(signal: AbortSignal, term: LeaseTerm): Promise<void> {
     if (!this.#writeDue.begin()) return;
-    const { client, caches, clock } = this.#options;
-    const seen = await this.#compareWith(cached(caches), signal);
+    const { client, read, caches, clock } = this.#options;
+    const seen = await this.#compareWith(cached(caches), read, signal);
     // Caches may lag, even behind what another leader has written, so writes are compiled from live objects.
-    const live = seen.isCurrent ? seen : await this.#compareWith(await readRules(client, READ_MS), signal);
+    const live = seen.isCurrent ? seen : await this.#compareLive(signal);
     this.#compared(live);
     const written = (): void => this.#metrics.writes.add({ result: 'written' });
     await writeRules(client, live, { signal, term, now: clock.now(), written });
     this.#stored = live;
     this.#compared({ ...live, isCurrent: true });
-    this.#note({ kind: 'written', missing: await missingPolicies(client, signal) });
+    this.#note({ kind: 'written', missing: await missingPolicies(read, signal) });
     this.#writeDue.again(VERIFY_EVERY_MS);
   }
 
-  #compareWith(rules: Rules, signal: AbortSignal): Promise<Comparison> {
-    const { client, mode } = this.#options;
-    return compareRules(client, rules, mode, signal);
+  #compareWith(rules: Rules, read: ReadOwn, signal: AbortSignal): Promise<Comparison> {
+    return compareRules(rules, this.#options.mode, (address) => read(address, { signal }));
+  }
+
+  async #compareLive(signal: AbortSignal): Promise<Comparison> {
+    const { client } = this.#options;
+    return this.#compareWith(await readRules(client, READ_MS), liveReader(client), signal);
   }
 
   #compared({ compiled, isCurrent }: Comparison): void {

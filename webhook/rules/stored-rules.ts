@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { conditionsPatch, type Condition, type KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
-import { createObject, deleteObject, getObject, patchObject, replaceObject } from '#shared/kube/client/objects.ts';
+import { createObject, deleteObject, patchObject, replaceObject } from '#shared/kube/client/objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import { podArithmetic } from '#shared/kube/decode/pod-arithmetic.ts';
 import { PRIORITY_RULES } from '#shared/kube/resource.ts';
@@ -12,6 +12,7 @@ import { compileRules, type CompiledRules } from '#shared/domain/priority-rules/
 import type { PriorityClasses } from '#shared/domain/priority/classes-and-policies.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
 import { encodePriorityRules, storedBytes } from '#shared/api/priority-rules.ts';
+import type { ReadOwn } from '#webhook/cluster-state/read-own.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import type { Rules } from '#webhook/cluster-state/caches.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
@@ -31,13 +32,6 @@ interface Call {
 }
 
 const FIELD_MANAGER = COMPONENT_NAMES.webhook;
-
-/** The stored object. Rejects when it cannot be read. */
-async function readRulesObject(client: KubeClient, name: string, call: Call): Promise<KubeObject | undefined> {
-  const outcome = await getObject(client, { resource: PRIORITY_RULES, name }, call);
-  if (outcome.kind === 'notFound') return undefined;
-  return expectOk(outcome, `read PriorityRules "${name}"`);
-}
 
 /** Whether the stored object matches the wanted one, regardless of field order. */
 function isCurrent({ stored, wanted }: RulesObject): boolean {
@@ -110,10 +104,9 @@ export interface Comparison {
 
 /** Compiles the rules and reads the objects. Rejects when they cannot be read. */
 export async function compareRules(
-  client: KubeClient,
   { policies, classes, priorityQuotas: quotas }: Rules,
   mode: WebhookConfiguration['mode'],
-  signal: AbortSignal,
+  read: ReadOwn,
 ): Promise<Comparison> {
   const compiled = compileRules({
     policies,
@@ -131,7 +124,7 @@ export async function compareRules(
   const objects = await Promise.all(
     wanted.map(async ({ name, set }) => ({
       name,
-      stored: await readRulesObject(client, name, { signal }),
+      stored: await read({ resource: PRIORITY_RULES, name }),
       wanted: set === undefined ? undefined : encodePriorityRules(set),
       policies: set?.rules.length ?? 0,
     })),

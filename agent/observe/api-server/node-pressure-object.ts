@@ -27,6 +27,8 @@ export interface PreviousStatus {
   readonly evictions: readonly EvictionRecord[];
   /** How thresholds and stall rules came into force; `undefined` if the status has no such entry. */
   readonly rules: readonly PreviousRule[] | undefined;
+  readonly spare?: NodePressureStatus['spare'];
+  readonly observedAt?: NodePressureStatus['observedAt'];
 }
 
 /** A rule that was in force, and whether it was allowed to act. */
@@ -57,8 +59,16 @@ export function readNodePressure(raw: unknown): NodePressureObject {
   return { avoid, status: status === undefined ? NO_PREVIOUS_STATUS : previousStatus(status) };
 }
 
-function previousStatus({ conditions, signals, evictions, rules }: NodePressureStatus): PreviousStatus {
-  return { conditions, signals, evictions: evictions.map(evictionRecord), rules: rules?.map(previousRule) };
+function previousStatus({ evictions, rules, ...status }: NodePressureStatus): PreviousStatus {
+  const { conditions, signals, spare, observedAt } = status;
+  return {
+    conditions,
+    signals,
+    evictions: evictions.map(evictionRecord),
+    rules: rules?.map(previousRule),
+    spare,
+    observedAt,
+  };
 }
 
 function previousRule({ rule, confirmed, policy = '', generation = 0, mode, heldBy }: RuleEntry): PreviousRule {

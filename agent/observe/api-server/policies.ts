@@ -13,7 +13,8 @@ import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { DOUBTS, LOG } from '#agent/messages.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { isRecord } from '#shared/kube/decode/wire-object.ts';
+import { decodeObject, isRecord, readAmounts } from '#shared/kube/decode/wire-object.ts';
+import { quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { faultLog } from '#shared/runtime/fault-log.ts';
 
 /** A watch that receives nothing for 90 s is opened again. */
@@ -117,6 +118,8 @@ export interface OwnNode {
   readonly isKubeletSilent: boolean;
   /** Whether the kubelet reports that it can run pods: the condition Ready is True. */
   readonly isKubeletReady: boolean;
+  /** Bytes and millicores that pods may request; `undefined` if the kubelet has not said so yet. */
+  readonly allocatable: { readonly memory: number; readonly cpu: number } | undefined;
 }
 
 type NodeOptions = Omit<ReflectorOptions<OwnNode>, 'resource' | 'fieldSelector' | 'slim'>;
@@ -133,7 +136,7 @@ export function createOwnNode(nodeName: string, options: NodeOptions): Reflector
 
 /** What the agent keeps of a Node. */
 export function slimNode({ metadata, status }: KubeObject): OwnNode {
-  const { conditions, nodeInfo } = isRecord(status) ? status : {};
+  const { conditions, nodeInfo, allocatable } = isRecord(status) ? status : {};
   const bootId = isRecord(nodeInfo) ? nodeInfo['bootID'] : undefined;
   const ready = readyStatus(conditions);
   const kubeletVersion = isRecord(nodeInfo) ? nodeInfo['kubeletVersion'] : undefined;
@@ -144,7 +147,14 @@ export function slimNode({ metadata, status }: KubeObject): OwnNode {
     bootId: typeof bootId === 'string' && bootId !== '' ? bootId : undefined,
     isKubeletSilent: ready === 'Unknown',
     isKubeletReady: ready === 'True',
+    allocatable: allocatableOf(allocatable),
   };
+}
+
+function allocatableOf(allocatable: unknown): OwnNode['allocatable'] {
+  const read = decodeObject({ allocatable }, (status) => readAmounts(status, 'allocatable'));
+  const [memory, cpu] = ['memory', 'cpu'].map((name) => (read.ok ? read.value?.get(name) : undefined));
+  return memory && cpu && { memory: quantityNumber(memory), cpu: quantityMilliNumber(cpu) };
 }
 
 function readyStatus(conditions: unknown): unknown {

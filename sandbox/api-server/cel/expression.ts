@@ -1,7 +1,12 @@
 import { Environment, Optional, type ParseResult } from '@marcbachmann/cel-js';
 import { isFields } from '#sandbox/api-server/wire/object.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
-import { compareQuantities, type Quantity } from '#shared/domain/quantity/quantity.ts';
+import {
+  approximateNumber,
+  compareQuantities,
+  type Quantity,
+  quantityValue,
+} from '#shared/domain/quantity/quantity.ts';
 
 /** A compiled CEL expression. */
 export interface Expression {
@@ -96,6 +101,15 @@ function addKubernetesLibrary(environment: Environment): Environment {
   environment.registerFunction(
     'kubernetes.Quantity.isGreaterThan(kubernetes.Quantity): bool',
     (a: QuantityValue, b: QuantityValue) => compareQuantities(a.quantity, b.quantity) > 0,
+  );
+  environment.registerFunction('kubernetes.Quantity.isInteger(): bool', ({ quantity }: QuantityValue) =>
+    Number.isInteger(approximateNumber(quantity)),
+  );
+  environment.registerFunction('kubernetes.Quantity.asInteger(): int', ({ quantity }: QuantityValue) =>
+    BigInt(quantityValue(quantity)),
+  );
+  environment.registerFunction('kubernetes.Quantity.asApproximateFloat(): double', ({ quantity }: QuantityValue) =>
+    approximateNumber(quantity),
   );
   environment.registerOperator(
     'kubernetes.Quantity == kubernetes.Quantity',

@@ -85,9 +85,9 @@ export const SPARE = described(
       { format: 'int32', minimum: 50, maximum: 100, defaultValue: NO_SPARE.percentile },
     ),
     window: duration('Half of what was seen is forgotten after this time, 1h to 168h.', '24h'),
-    margin: text('Share of the capacity that is kept free above the soft threshold, such as 3%.', {
+    margin: text('Share of the capacity that is kept free above the soft threshold, such as 5%.', {
       ...PERCENTAGE,
-      defaultValue: '3%',
+      defaultValue: '2.5%',
     }),
     max: text('Most that is lent, as a share of what pods can use, such as 50%.', {
       ...PERCENTAGE,

@@ -1,5 +1,6 @@
 import { timeText } from '#shared/api/fields.ts';
 import { type Because, reason } from '#shared/domain/base/because.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { larger, smaller, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
@@ -35,16 +36,34 @@ interface Pending {
   readonly isSettled: boolean;
 }
 
+/** What the leader before this one believed. */
+export interface FormerBelief {
+  /** The most of each type of any one node. */
+  readonly largest: QueueAmounts;
+  /** When it last led. */
+  readonly until: Instant;
+}
+
+/** Of which so many are kept, those of most nodes first: a node may report any number. */
+const MAX_TYPES = 32;
+
 /**
  * What nodes have, as far as they are believed. A node that reports a hundred times what it had would open the gates of
  * all queues, and one that reports nothing would have pods of queues evicted. A large loss counts once it has lasted for
  * ten minutes. So does a growth up to the size of another node; beyond that the node doubles once an hour, because no
- * repetition proves a report. All of it is said meanwhile. What nodes report when a leader begins is believed: it knows
- * nothing else.
+ * repetition proves a report. All of it is said meanwhile. When a leader begins, a node that the one before knew counts
+ * for as much as the largest that it believed, at once; only the first leader of a cluster believes what it sees.
  */
 export class BelievedNodes {
   readonly #beliefs = new Map<string, Belief>();
   #firstAt: Instant | undefined;
+  /** Until the first pass is over. */
+  #former: FormerBelief | undefined;
+  #largest: QueueAmounts | undefined;
+
+  constructor(former?: FormerBelief) {
+    this.#former = former;
+  }
 
   /** The object of `allocatableOf` where all of it is believed. */
   amountsOf(node: Node, now: Instant): QueueAmounts {
@@ -68,14 +87,24 @@ export class BelievedNodes {
     );
   }
 
-  /** Forgets nodes that left long ago. */
+  /** The most of each type that is believed of one node. */
+  largest(): QueueAmounts {
+    return (this.#largest ??= largestOf([...this.#beliefs.values()].map(({ amounts }) => amounts)));
+  }
+
+  /** Ends a pass: forgets nodes that left long ago. */
   forgetOthers(now: Instant): void {
-    for (const [name, { seenAt }] of this.#beliefs) if (now - seenAt > GROWTH_MS) this.#beliefs.delete(name);
+    this.#former = undefined;
+    for (const [name, { seenAt }] of this.#beliefs) {
+      if (now - seenAt <= GROWTH_MS) continue;
+      this.#beliefs.delete(name);
+      this.#largest = undefined;
+    }
   }
 
   #meet(node: Node, now: Instant): Belief {
     const reported = allocatableOf(node);
-    const isFirst = now === this.#firstAt;
+    const isFirst = now === this.#firstAt && this.#former === undefined;
     const amounts = isFirst ? reported : new Map<string, Whole>();
     const belief: Belief = {
       node,
@@ -89,6 +118,7 @@ export class BelievedNodes {
     if (!isFirst) this.#follow(belief, node, now);
     this.#rebase(belief, now);
     this.#beliefs.set(node.name, belief);
+    this.#largest = undefined;
     return belief;
   }
 
@@ -100,6 +130,7 @@ export class BelievedNodes {
       Array.from(types, (type) => [type, this.#believe(belief, type, reported.get(type) ?? 0, now)]),
     );
     belief.node = node;
+    this.#largest = undefined;
     belief.amounts = belief.pending.size === 0 ? reported : next;
   }
 
@@ -131,8 +162,16 @@ export class BelievedNodes {
     const base = own.base.get(type) ?? 0;
     const most = larger(own.amounts.get(type) ?? 0, times(base, MAX_FACTOR));
     if (base > 0 || reported <= most) return most;
-    const largest = this.#largestOther(type, own);
+    const before = this.#former?.largest.get(type) ?? 0;
+    // How the others look depends on the order in which a leader meets them.
+    if (this.#isOld(own.node)) return before > 0 ? larger(most, before) : undefined;
+    const largest = larger(this.#largestOther(type, own), before);
     return largest > 0 ? larger(most, times(largest, MAX_NEW_FACTOR)) : undefined;
+  }
+
+  /** Whether the leader before this one has known the node. */
+  #isOld({ createdAt }: Node): boolean {
+    return this.#former !== undefined && (createdAt === undefined || createdAt < this.#former.until);
   }
 
   #largestOther(type: string, own: Belief): Whole {
@@ -143,6 +182,17 @@ export class BelievedNodes {
     }
     return largest;
   }
+}
+
+function largestOf(nodes: readonly QueueAmounts[]): QueueAmounts {
+  const most = new Map<string, Whole>();
+  const counts = new Map<string, number>();
+  for (const [type, amount] of nodes.flatMap((amounts) => [...amounts])) {
+    most.set(type, larger(most.get(type) ?? 0, amount));
+    counts.set(type, (counts.get(type) ?? 0) + 1);
+  }
+  const common = [...counts].toSorted(([a, left], [b, right]) => right - left || compareTexts(a, b));
+  return new Map(common.slice(0, MAX_TYPES).map(([type]) => [type, most.get(type) ?? 0]));
 }
 
 function sinceOf(before: Pending | undefined, reported: Whole, now: Instant): Instant {

@@ -1,4 +1,6 @@
 import { CLASS_MESSAGES, PHRASES } from './messages/priority-messages.ts';
+import { spareGrant } from '#shared/domain/priority/run-on.ts';
+import { moveToSpareRoom, type SpareMove } from '#shared/domain/spare/spare-room.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import {
   resolvePriority,
@@ -13,7 +15,7 @@ import {
   policiesFor,
 } from '#shared/domain/priority/classes-and-policies.ts';
 import type { ClusterState, AvoidLookup } from './cluster-state.ts';
-import { allow, refuse, type AdmissionDecision, type PriorityFields, reasonOf } from './decision.ts';
+import { allow, refuse, type AdmissionDecision, type PodChange, type PriorityFields, reasonOf } from './decision.ts';
 import { type PodRequest, DEFAULT_SCHEDULER } from './request.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import { isBound, type Pod, ownerKeyOf, ownerText } from '#shared/domain/pod/pod.ts';
@@ -21,7 +23,7 @@ import type { ApiRefusal } from '#shared/domain/base/api-refusal.ts';
 
 /**
  * Decides a new pod's class, priority and preemption policy, the rule to record for them, its scheduler if a policy
- * names one, and the nodes to keep it away from. A pod with contradictory fields is refused as the API server would
+ * names one, the nodes to keep it away from, and whether it runs in spare room. A pod with contradictory fields is refused as the API server would
  * refuse it. Whether its class is allowed is decided later, on the final pod, in the validating phase.
  */
 export function decideMutation(request: PodRequest, cluster: ClusterState): AdmissionDecision {
@@ -31,17 +33,29 @@ export function decideMutation(request: PodRequest, cluster: ClusterState): Admi
   const choice = chooseClass(request, policies, cluster.classes);
   const scheduler = chooseScheduler(request, policies);
   const nodes = chooseNodes(request, cluster.avoidedBy);
+  const spare = chooseRoom(request, choice.fields.priorityClassName, policies);
   const rule = ruleToRecord(request, choice, policies, cluster.classes);
-  const reason = withNodes(withScheduler(reasonFor(choice), scheduler), nodes);
+  const reason = withRoom(withNodes(withScheduler(reasonFor(choice), scheduler), nodes), spare);
   const warning = choice.source === 'globalDefault' ? severalDefaults(cluster.classes) : undefined;
   const accepted = allow(reason, warning === undefined ? [] : [warning]);
   const additions = {
     ...(rule !== request.recordedRule && { classRule: rule ?? '' }),
-    ...(scheduler && { schedulerName: scheduler.schedulerName }),
-    ...(nodes && { avoidNodes: nodes.nodes }),
+    ...additionsOf(scheduler, nodes, spare),
   };
   const isComplete = Object.keys(additions).length === 0 && hasFields(request, choice.fields);
   return isComplete ? accepted : { ...accepted, change: { ...choice.fields, ...additions } };
+}
+
+function additionsOf(
+  scheduler: SchedulerChoice | undefined,
+  nodes: NodeChoice | undefined,
+  spare: SpareMove | undefined,
+): Partial<PodChange> {
+  return {
+    ...(scheduler && { schedulerName: scheduler.schedulerName }),
+    ...(nodes && { avoidNodes: nodes.nodes }),
+    ...(spare && { spare }),
+  };
 }
 
 function hasFields({ pod }: PodRequest, fields: PriorityFields): boolean {
@@ -207,6 +221,20 @@ function chooseScheduler(
     )
     .sort((a, b) => compareTexts(a.policy, b.policy));
   return first?.schedulerName === DEFAULT_SCHEDULER ? undefined : first;
+}
+
+function withRoom(reason: Because, spare: SpareMove | undefined): Because {
+  return spare === undefined ? reason : { ...reason, text: reason.text + PHRASES.movedToSpareRoom(spare.requested) };
+}
+
+/** The move of a pod of this class that its policies send to spare room, or allow to go there as it asks. */
+export function chooseRoom(
+  { pod, asksSpareRoom }: PodRequest,
+  className: string,
+  policies: readonly PriorityPolicy[],
+): SpareMove | undefined {
+  const grant = spareGrant(policies, className);
+  return grant === 'Always' || (grant === 'IfAsked' && asksSpareRoom) ? moveToSpareRoom(pod) : undefined;
 }
 
 /** What a pod is given, with its owner for the message. */

@@ -21,11 +21,12 @@ import { podWarnings } from './warnings.ts';
 import { type PodRequest, withPriority } from './request.ts';
 import type { Judged } from './policy-rule.ts';
 import { RULES_FOR } from './policy-rules.ts';
+import { breaksSpareRule } from './rules/spare-rules.ts';
 import { breaksLabelRules, classQuotasOf } from './rules/room-rules.ts';
-import { chooseClass, fieldsOf, priorityRefusal } from './decide-mutation.ts';
+import { chooseClass, chooseRoom, fieldsOf, priorityRefusal } from './decide-mutation.ts';
 import { PHRASES } from './messages/priority-messages.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import { qosClass } from '#shared/domain/pod/pod-requests.ts';
+import { qosClass, withDefaultRequests } from '#shared/domain/pod/pod-requests.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import type { QuotaRequest } from '#shared/domain/quota/resource-quota/charge-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
@@ -43,11 +44,16 @@ export function decideValidation(request: PodRequest, cluster: ClusterState): Ad
 
 /** All violations of a new pod, as it is about to be stored. */
 function violationsOfPod(request: PodRequest, cluster: ClusterState): readonly Violation[] {
-  const rules = [breaksPriorityRule(request, cluster.classes), breaksQosRule(request)];
+  const policies = policiesFor(request, cluster);
+  const rules = [
+    breaksPriorityRule(request, cluster.classes),
+    breaksQosRule(request),
+    breaksSpareRule(request.pod, policies),
+  ];
   const quota = breaksResourceQuotaRule(request, cluster);
   return [
     ...rules.flatMap(denying),
-    ...violationsOf('pod', request, policiesFor(request, cluster), cluster),
+    ...violationsOf('pod', request, policies, cluster),
     ...breaksLabelRules(request, cluster).flatMap(denying),
     ...denying(quota),
   ];
@@ -100,11 +106,22 @@ export function decideTemplate(template: PodRequest, cluster: ClusterState): Adm
   const unknown = unknownClass(template, cluster);
   if (unknown !== undefined)
     return decideByViolations(accepted, [unknown, ...unknownToPersons('template', template, policies)]);
-  const pod = asCreated(template, policies, cluster);
+  const lasting = policies.filter((policy) => !isPersonal(policy));
+  const pod = asCreated(template, lasting, cluster);
   const violations = violationsOf('template', { ...template, pod }, policies, cluster).map((violation) =>
     isPersonal(violation.policy) ? violation : asWarning(violation),
   );
-  return decideByViolations(accepted, violations, () => podWarnings({ ...template, pod }, cluster));
+  return decideByViolations(accepted, violations, () => [
+    ...roomOfPods({ ...template, pod }, lasting),
+    ...podWarnings({ ...template, pod }, { ...cluster, policies: lasting }),
+  ]);
+}
+
+/** Says where the pods of a template will run, if not in the room that it requests. */
+function roomOfPods(template: PodRequest, policies: readonly PriorityPolicy[]): readonly string[] {
+  const { priorityClassName = '' } = template.pod.spec;
+  const move = chooseRoom({ ...template, pod: withDefaultRequests(template.pod) }, priorityClassName, policies);
+  return move === undefined ? [] : [PHRASES.podsWouldMove(move.requested)];
 }
 
 function asWarning(violation: Violation): Violation {
@@ -120,12 +137,7 @@ function unknownClass({ pod }: PodRequest, { classes }: ClusterState): Violation
 }
 
 /** The pod with the priority it will get when a controller creates it and policies for users no longer apply. */
-function asCreated(
-  template: PodRequest,
-  policies: readonly PriorityPolicy[],
-  cluster: ClusterState,
-): PodRequest['pod'] {
-  const lasting = policies.filter((policy) => !isPersonal(policy));
+function asCreated(template: PodRequest, lasting: readonly PriorityPolicy[], cluster: ClusterState): PodRequest['pod'] {
   return withPriority(template.pod, chooseClass(template, lasting, cluster.classes).fields);
 }
 

@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/base/because.ts';
+import type { SpareMove } from '#shared/domain/spare/spare-room.ts';
 
 /** The three priority fields of a pod, always set together. */
 export interface PriorityFields {
@@ -15,6 +16,8 @@ export interface PodChange extends PriorityFields {
   readonly schedulerName?: string;
   /** Names of nodes to avoid; absent leaves the node affinity unchanged. */
   readonly avoidNodes?: readonly string[];
+  /** Requests that become requests of spare room; absent leaves them unchanged. */
+  readonly spare?: SpareMove | undefined;
 }
 
 /** Marks an answer that may be followed by another answer of the same entry to the same API request. */

@@ -48,6 +48,8 @@ export interface CompiledLimits {
   readonly maxPriority?: number;
   readonly preemption: PolicyLimits['preemption'];
   readonly requireQuotaFor?: readonly string[];
+  readonly runOn?: Exclude<PolicyLimits['runOn']['room'], 'Requested'>;
+  readonly sparePriorityClassNames?: readonly string[];
 }
 
 /** What the API server judges with one expression. */

@@ -1,5 +1,6 @@
 import type { Judged, PolicyRule } from './policy-rule.ts';
 import { ALLOWED_CLASSES_RULE, CEILING_RULE, CLASS_RULE_MESSAGES, DEFAULT_RULE } from './rules/class-rules.ts';
+import { SPARE_RULE, SPARE_RULE_MESSAGES } from './rules/spare-rules.ts';
 import { PREEMPTION_RULE, QUOTA_REQUIRED_RULE, ROOM_RULE_MESSAGES } from './rules/room-rules.ts';
 
 /**
@@ -13,10 +14,11 @@ export const POLICY_RULES: readonly PolicyRule[] = [
   CEILING_RULE,
   PREEMPTION_RULE,
   QUOTA_REQUIRED_RULE,
+  SPARE_RULE,
 ];
 
 /** Sentences about what PriorityPolicies forbid, and quotas that require their label. */
-export const RULE_MESSAGES = { ...CLASS_RULE_MESSAGES, ...ROOM_RULE_MESSAGES } as const;
+export const RULE_MESSAGES = { ...CLASS_RULE_MESSAGES, ...ROOM_RULE_MESSAGES, ...SPARE_RULE_MESSAGES } as const;
 
 /** The rules for one kind of request. */
 export const RULES_FOR: Readonly<Record<Judged, readonly PolicyRule[]>> = {

@@ -1,5 +1,6 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { PriorityFields } from './decision.ts';
+import { inSpareRoom } from '#shared/domain/spare/spare-room.ts';
+import type { PodChange, PriorityFields } from './decision.ts';
 
 /** The user who sent the request, as the API server authenticated it. */
 export interface Requester {
@@ -44,6 +45,8 @@ export interface PodRequest {
   readonly ownerKind: string | undefined;
   /** The rule that its annotation names as that which gave its class: a claim, for anyone can write it. */
   readonly recordedRule: string | undefined;
+  /** Whether its annotation asks for spare room: a wish, which a policy may allow. */
+  readonly asksSpareRoom: boolean;
   /** Why its annotations have no effect, as sentences. */
   readonly annotationProblems: readonly string[];
 }
@@ -52,6 +55,13 @@ export interface PodRequest {
 export function withPriority(pod: Pod, { priorityClassName, priority, preemptionPolicy }: PriorityFields): Pod {
   const named = priorityClassName === '' ? undefined : priorityClassName;
   return { ...pod, spec: { ...pod.spec, priorityClassName: named, priority, preemptionPolicy } };
+}
+
+/** The pod as a mutation leaves it. */
+export function asChanged(pod: Pod, change: PodChange | undefined): Pod {
+  if (change === undefined) return pod;
+  const named = withPriority(pod, change);
+  return change.spare === undefined ? named : inSpareRoom(named, change.spare);
 }
 
 /** What the API server writes into a pod that names no scheduler. */

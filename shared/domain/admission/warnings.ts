@@ -1,7 +1,9 @@
 import { NO_LABELS } from '#shared/domain/labels/label-selector.ts';
 import { byName } from '#shared/domain/base/texts.ts';
 import { areAllZero } from '#shared/domain/quantity/quantity.ts';
-import { PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from '#shared/domain/priority/classes-and-policies.ts';
+import { policiesFor, PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from '#shared/domain/priority/classes-and-policies.ts';
+import { spareGrant } from '#shared/domain/priority/run-on.ts';
+import { usesSpareRoom } from '#shared/domain/spare/spare-room.ts';
 import {
   prepareTerms,
   selectsPod,
@@ -28,6 +30,7 @@ export const WARNINGS = {
   annotations: ({ annotationProblems }: PodRequest) => annotationProblems,
   gracePeriod: lintGracePeriod,
   unusedRoom: lintUnusedRoom,
+  spareRoom: lintSpareWish,
   affinity: affinityWarnings,
 } as const satisfies Readonly<Record<string, Lint>>;
 
@@ -52,6 +55,14 @@ function lintUnusedRoom({ pod }: PodRequest, cluster: ClusterState): readonly st
   if (preemptionPolicy !== PREEMPT_NEVER || priorityClassName === undefined) return [];
   const unused = classQuotasOf(pod, cluster.resourceQuotas(pod.namespace)).find(({ used }) => areAllZero(used));
   return unused === undefined ? [] : [PHRASES.neverPreemptsInQuota(priorityClassName, unused.name)];
+}
+
+/** A pod that asks for spare room where no policy grants it runs as it would without asking. */
+function lintSpareWish(request: PodRequest, cluster: ClusterState): readonly string[] {
+  const { asksSpareRoom, pod } = request;
+  if (!asksSpareRoom || usesSpareRoom(pod)) return [];
+  const grant = spareGrant(policiesFor(request, cluster), pod.spec.priorityClassName ?? '');
+  return grant === 'None' ? [PHRASES.spareNotGranted()] : [];
 }
 
 /** Comparisons of a label with a requirement: some milliseconds. */

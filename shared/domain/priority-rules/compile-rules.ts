@@ -22,10 +22,12 @@ import {
   type LabelTest,
   type PriorityRule,
   type Receivers,
+  type RuleClasses,
   type RuleIndex,
   type RuleSet,
   defaultingRule,
   givesClasses,
+  grantsSpareRoom,
   givingRule,
   judges,
   judgingRule,
@@ -75,6 +77,8 @@ export function compileRules(sources: RuleSources): CompiledRules {
   };
 }
 
+const NO_RANKED: RuleClasses = { ranked: [], existing: new Map() };
+
 interface BuiltSet {
   readonly set: RuleSet;
   readonly leftOut: ReadonlyMap<string, RuleLimit>;
@@ -99,18 +103,23 @@ function buildSet(belongs: (policy: PriorityPolicy) => boolean, sources: RuleSou
   const ofPolicies = policies.flatMap((policy) => {
     const wouldDeny = isDryRun && policy.onViolation === 'Deny';
     if (judgesHere(policy)) return draft(policy, judgingRule(policy, known, wouldDeny), sources);
-    return givesHere(policy) ? draft(policy, givingRule(policy, known), sources) : [];
+    const grants = isMain && grantsSpareRoom(policy);
+    if (!grants && !givesHere(policy)) return [];
+    const rule = givingRule(policy, givesHere(policy) ? known : NO_RANKED);
+    return draft(policy, grants ? { ...rule, runOn: policy.runOn } : rule, sources);
   });
   const labelled = isMain ? quotas.filter(({ requireLabel }) => requireLabel) : [];
   const ofQuotas = labelled.flatMap((quota) => draft(quota, labelRule(quota, isDryRun), sources));
   const { placed, leftOut } = fitRules([...ofPolicies, ...ofQuotas], ranked.length * BYTES_OF_CLASS, limits);
-  return { set: { ...indexRules(placed), classes: ranked, checksQosClass, isDryRun }, leftOut };
+  const isGrantLeftOut = policies.some((policy) => grantsSpareRoom(policy) && leftOut.has(policy.name));
+  const checks = { checksQosClass, checksSpareRoom: isMain && !isGrantLeftOut };
+  return { set: { ...indexRules(placed), classes: ranked, ...checks, isDryRun }, leftOut };
 }
 
 /** What policies set, regardless of what a violation means: the class is set in dry run too. */
 function buildGiving(sources: RuleSources): BuiltSet | undefined {
   const { classes, limits } = sources;
-  const givers = sources.policies.filter((policy) => givesClasses(policy) || policy.schedulerName !== undefined);
+  const givers = sources.policies.filter(isGiver);
   if (givers.length === 0) return undefined;
   const named = new Set(givers.flatMap(classesNamed));
   const ranked = rankClasses(classes).filter(({ name, isGlobalDefault }) => named.has(name) || isGlobalDefault);
@@ -123,10 +132,16 @@ function buildGiving(sources: RuleSources): BuiltSet | undefined {
     ...rules,
     classes: ranked,
     checksQosClass: false,
+    checksSpareRoom: false,
     isDryRun: false,
     receivers: receiversOf(rules.rules),
   };
   return { set, leftOut };
+}
+
+/** Whether the policy sets anything on pods. */
+function isGiver(policy: PriorityPolicy): boolean {
+  return givesClasses(policy) || policy.schedulerName !== undefined || grantsSpareRoom(policy);
 }
 
 function classesNamed(policy: PriorityPolicy): readonly string[] {
@@ -138,6 +153,7 @@ function receiversOf(rules: readonly PriorityRule[]): Receivers {
   return {
     classNames: new Set(rules.flatMap(({ substitutes }) => [...substitutes.keys()]).sort()),
     schedulers: rules.some(({ schedulerName }) => schedulerName !== undefined),
+    spareClassNames: new Set(rules.filter(grantsSpareRoom).flatMap(({ runOn }) => runOn.classNames ?? ['*'])),
   };
 }
 

@@ -163,7 +163,8 @@ function costOfTests(tests: readonly LabelTest[]): number {
 
 /** The lists of a rule are searched once. */
 function namesIn(limits: PolicyLimits): number {
-  return Object.values(limits).reduce<number>((sum, limit) => sum + (Array.isArray(limit) ? limit.length : 0), 0);
+  const { allowedClassNames, requireQuotaFor, runOn } = limits;
+  return [allowedClassNames, requireQuotaFor, runOn.classNames].reduce((sum, names) => sum + (names?.length ?? 0), 0);
 }
 
 function namesCounted(counted: UnplacedRule['counted']): number {

@@ -89,6 +89,8 @@ export interface Receivers {
   readonly classNames: ReadonlySet<string>;
   /** Whether a rule sets a scheduler, so that pods of every class may get one. */
   readonly schedulers: boolean;
+  /** Classes whose pods a rule may move to spare room; `*` for every class. */
+  readonly spareClassNames: ReadonlySet<string>;
 }
 
 /**
@@ -102,6 +104,8 @@ export interface RuleSet {
   /** In order of value and name: all of them if it matters which class a pod gets, else none. */
   readonly classes: readonly PriorityClass[];
   readonly checksQosClass: boolean;
+  /** Whether pods may name spare room only where one of the rules grants it. */
+  readonly checksSpareRoom: boolean;
   readonly isDryRun: boolean;
   /** Only for the set of defaults; its `classes` are those that its rules name. */
   readonly receivers?: Receivers;
@@ -131,6 +135,11 @@ export function judgingRule(policy: PriorityPolicy, classes: RuleClasses, isDryR
   return { ...givingRule(policy, classes), ...limitsOf(policy), mustBeGiven: true, isDryRun };
 }
 
+/** Whether the policy grants spare room to any pod. */
+export function grantsSpareRoom({ runOn }: Pick<PriorityPolicy, 'runOn'>): boolean {
+  return runOn.room !== 'Requested';
+}
+
 /** The rule of a quota that refuses the pods it counts where its label is missing. */
 export function labelRule({ name, scope }: PriorityQuota, isDryRun: boolean): UnplacedRule {
   return { ...silentRule(name), counted: scope, isDryRun };
@@ -150,7 +159,8 @@ export function givingRule(policy: PriorityPolicy, classes: RuleClasses): Unplac
 /** What a policy sets on the pods that it applies to; `ranked` are the classes that policies name. */
 export function defaultingRule(policy: PriorityPolicy, classes: RuleClasses): UnplacedRule {
   const gives = givenBy(policy, classes, { isRecorded: true });
-  return { ...givingRule(policy, classes), gives, schedulerName: policy.schedulerName };
+  const { schedulerName, runOn } = policy;
+  return { ...givingRule(policy, classes), gives, schedulerName, runOn };
 }
 
 function silentRule(policy: string): UnplacedRule {

@@ -1,5 +1,6 @@
 import { type ApiRefusal, forbidden, displayName } from '#shared/domain/base/api-refusal.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import { ON_REQUESTED_ROOM, roomTexts, type RunOn } from './run-on.ts';
 import { EVERYTHING, NO_LABELS, type PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 
 /** A PriorityClass with the API's defaults applied; `preemptionPolicy` may be any text until it is validated. */
@@ -19,8 +20,7 @@ export const PREEMPT_NEVER = 'Never';
 
 /**
  * The class of pods that name none. If there are several, the one with the lowest value applies (oddity P3); among
- * equal values the first by name, where Kubernetes leaves the choice to chance.
- * `plugin/pkg/admission/priority/admission.go` getDefaultPriorityClass.
+ * equal values the first by name, where Kubernetes leaves it to chance. `plugin/pkg/admission/priority/admission.go` getDefaultPriorityClass.
  */
 export function defaultClass(classes: PriorityClasses): PriorityClass | undefined {
   let chosen: PriorityClass | undefined;
@@ -129,6 +129,7 @@ export interface PolicyLimits {
   readonly maxPriority: number | undefined;
   readonly preemption: 'Allow' | 'Never';
   readonly requireQuotaFor: readonly string[];
+  readonly runOn: RunOn;
 }
 
 /** Forbids nothing. */
@@ -137,19 +138,21 @@ export const NO_LIMITS: PolicyLimits = {
   maxPriority: undefined,
   preemption: 'Allow',
   requireQuotaFor: [],
+  runOn: ON_REQUESTED_ROOM,
 };
 
 /** The limits alone. */
 export function limitsOf(policy: PolicyLimits): PolicyLimits {
-  const { allowedClassNames, maxPriority, preemption, requireQuotaFor } = policy;
-  return { allowedClassNames, maxPriority, preemption, requireQuotaFor };
+  const { allowedClassNames, maxPriority, preemption, requireQuotaFor, runOn } = policy;
+  return { allowedClassNames, maxPriority, preemption, requireQuotaFor, runOn };
 }
 
 /** What they require of pods in a list of what a policy allows, each as in `up to priority 1,000`. */
-export function limitTexts({ maxPriority, requireQuotaFor }: PolicyLimits): readonly string[] {
+export function limitTexts({ maxPriority, requireQuotaFor, runOn }: PolicyLimits): readonly string[] {
   return [
     ...(maxPriority === undefined ? [] : [`up to priority ${maxPriority.toLocaleString('en-GB')}`]),
     ...(requireQuotaFor.length === 0 ? [] : [`only with a quota: ${requireQuotaFor.join(', ')}`]),
+    ...roomTexts(runOn),
   ];
 }
 
@@ -179,13 +182,14 @@ export function isPersonal({ subjects }: PriorityPolicy): boolean {
 
 /** The fields of a policy that name a class. */
 export function fieldsNaming(className: string, policy: PriorityPolicy): readonly string[] {
-  const { defaultClassName, classRules, allowedClassNames = [], substitutes, requireQuotaFor } = policy;
+  const { defaultClassName, classRules, allowedClassNames = [], substitutes, requireQuotaFor, runOn } = policy;
   const names: Readonly<Record<string, readonly (string | undefined)[]>> = {
     defaultPriorityClassName: [defaultClassName],
     classRules: classRules.map((rule) => rule.className),
     allowedPriorityClassNames: allowedClassNames,
     substitutePriorityClassNames: [...substitutes].flat(),
     requireQuotaFor,
+    sparePriorityClassNames: runOn.classNames ?? [],
   };
   return Object.keys(names).filter((field) => names[field]?.includes(className));
 }

@@ -7,6 +7,8 @@ import type { Occupancy, PlacedPod } from './placed-pod.ts';
 export interface Node {
   readonly name: string;
   readonly uid: string;
+  /** As the API server says. */
+  readonly createdAt?: Instant;
   readonly labels: ReadonlyMap<string, string>;
   readonly taints: readonly Taint[];
   /** `spec.unschedulable`: cordoned. */

@@ -15,4 +15,4 @@ export interface SpareSettings {
 }
 
 /** Without `spec.spare` nothing is measured, so that it costs nothing. */
-export const NO_SPARE: SpareSettings = { mode: 'Disabled', percentile: 99, windowMs: DAY_MS, margin: 0.03, max: 1 };
+export const NO_SPARE: SpareSettings = { mode: 'Disabled', percentile: 99, windowMs: DAY_MS, margin: 0.025, max: 1 };

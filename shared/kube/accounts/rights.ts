@@ -19,19 +19,15 @@ function may(group: string, resources: string, verbs: string, only: Pick<Right, 
 const OWN = 'plimsoll.dev';
 const ADMISSION = 'admissionregistration.k8s.io';
 const RULES = ['plimsoll', 'plimsoll-warnings', 'plimsoll-defaults'];
-const COMPILED = ['priority', 'templates', 'podgroups', 'workloads'].flatMap((name) => [
-  `${name}.plimsoll.dev`,
-  `warnings.${name}.plimsoll.dev`,
-]);
 const WRITES_EVENTS = may('events.k8s.io', 'events', 'create patch');
 
-function heldLease(name: string, change = 'patch'): Right {
-  return may('coordination.k8s.io', 'leases', `get ${change}`, { names: [name], namespace: NAMESPACE_SYSTEM });
+function heldLease(name: string, verbs = 'get patch'): Right {
+  return may('coordination.k8s.io', 'leases', verbs, { names: [name], namespace: NAMESPACE_SYSTEM });
 }
 
-/** A Lease by name; its creation cannot be limited by name. */
-function lease(name: string, change = 'patch'): readonly Right[] {
-  return [heldLease(name, change), may('coordination.k8s.io', 'leases', 'create', { namespace: NAMESPACE_SYSTEM })];
+/** A Lease by name, which replicas that wait watch; its creation cannot be limited by name. */
+function lease(name: string, verbs = 'get list watch patch'): readonly Right[] {
+  return [heldLease(name, verbs), may('coordination.k8s.io', 'leases', 'create', { namespace: NAMESPACE_SYSTEM })];
 }
 
 /** Since when the mark of pods that were let in is guarded. */
@@ -79,7 +75,7 @@ export const PART_RIGHTS = {
     may(OWN, 'nodepressures queues', 'list watch'),
     may(OWN, 'queues/status', 'patch'),
     may(OWN, 'queues', 'create patch delete'),
-    may(OWN, 'queueselectors', 'create patch'),
+    may(OWN, 'queueselectors', 'get create patch'),
     MARK_GUARD,
     WRITES_EVENTS,
     heldLease('plimsoll-queues'),
@@ -137,16 +133,14 @@ export const RIGHTS = {
     may('policy', 'poddisruptionbudgets', 'list'),
     may(OWN, 'prioritypolicies/status priorityquotas/status', 'patch update'),
     may(OWN, 'priorityrules', 'get update delete', { names: RULES }),
-    may(OWN, 'priorityrules', 'create'),
+    may(OWN, 'priorityrules', 'list watch create'),
     may(OWN, 'priorityrules/status', 'patch', { names: RULES }),
     WRITES_EVENTS,
-    may(ADMISSION, 'mutatingwebhookconfigurations validatingwebhookconfigurations', 'get patch', {
+    may(ADMISSION, 'mutatingwebhookconfigurations validatingwebhookconfigurations', 'get list watch patch', {
       names: ['plimsoll'],
     }),
-    may(ADMISSION, 'validatingadmissionpolicies validatingadmissionpolicybindings', 'get', { names: COMPILED }),
-    may(ADMISSION, 'mutatingadmissionpolicies mutatingadmissionpolicybindings', 'get', {
-      names: ['defaults.plimsoll.dev'],
-    }),
+    may(ADMISSION, 'validatingadmissionpolicies validatingadmissionpolicybindings', 'get list watch'),
+    may(ADMISSION, 'mutatingadmissionpolicies mutatingadmissionpolicybindings', 'get list watch'),
     may(OWN, 'nodepressurepolicies/status', 'patch'),
     may(OWN, 'disruptionlimits disruptionpolicies', 'list watch'),
     may(OWN, 'disruptionaccounts', 'get create'),
@@ -166,6 +160,6 @@ export const RIGHTS = {
     may(OWN, 'nodepressures/status', 'patch'),
   ],
   controller: lease(CONTROLLER),
-  secondScheduler: [...EXTENDER, ...lease('plimsoll-scheduler', 'update')],
+  secondScheduler: [...EXTENDER, ...lease('plimsoll-scheduler', 'get update')],
   controlPlaneExtender: EXTENDER,
 } as const satisfies Readonly<Record<string, readonly Right[]>>;

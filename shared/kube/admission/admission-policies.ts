@@ -62,6 +62,10 @@ function podPolicy(): Policy {
     variables: [...POD_RULE_VARIABLES, ...QOS_VARIABLES],
     validations: [
       sentenceOrNothing('qosFault', "status.qosClass must be what follows from the pod's requests and limits"),
+      sentenceOrNothing(
+        'spareFault',
+        'no PriorityPolicy grants spare room to this pod, or it requests cpu or memory too',
+      ),
       sentenceOrNothing('violation', 'a PriorityPolicy forbids the priority class of this pod'),
     ],
   };

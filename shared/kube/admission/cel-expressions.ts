@@ -113,6 +113,7 @@ export const QOS_VARIABLES: readonly CelVariable[] = [
   celVariable(
     'isBestEffort',
     everyPart(
+      'parts',
       '!(has(part.resources) && (',
       `  (has(part.resources.requests) && (${isStated('part.resources.requests')})) ||`,
       `  (has(part.resources.limits) && (${isStated('part.resources.limits')}))))`,
@@ -121,6 +122,7 @@ export const QOS_VARIABLES: readonly CelVariable[] = [
   celVariable(
     'isGuaranteed',
     everyPart(
+      'parts',
       'has(part.resources) && has(part.resources.limits) && has(part.resources.requests) &&',
       `  ${isEqual('cpu')} &&`,
       `  ${isEqual('memory')}`,
@@ -142,22 +144,23 @@ export const QOS_VARIABLES: readonly CelVariable[] = [
   ),
 ];
 
-function everyPart(...condition: readonly string[]): string {
+/** Whether all items of a variable satisfy a condition on `part`. */
+export function everyPart(parts: string, ...condition: readonly string[]): string {
   const part = `row * ${ROW} + column`;
   const holds = condition.join('\n');
   return [
-    `size(variables.parts) <= ${ROW} ?`,
-    `variables.parts.all(part, ${holds}) :`,
-    `variables.numbers.all(row, row * ${ROW} >= size(variables.parts) || variables.numbers.all(column,`,
-    `  ${part} >= size(variables.parts) || [variables.parts[${part}]].all(part, ${holds})))`,
+    `size(variables.${parts}) <= ${ROW} ?`,
+    `variables.${parts}.all(part, ${holds}) :`,
+    `variables.numbers.all(row, row * ${ROW} >= size(variables.${parts}) || variables.numbers.all(column,`,
+    `  ${part} >= size(variables.${parts}) || [variables.${parts}[${part}]].all(part, ${holds})))`,
   ].join('\n');
 }
 
-function isStated(amounts: string): string {
+export function isStated(amounts: string): string {
   return `${isPositive(`${amounts}.cpu`)} || ${isPositive(`${amounts}.memory`)}`;
 }
 
-function isPositive(amount: string): string {
+export function isPositive(amount: string): string {
   return `(has(${amount}) && quantity(${amount}).isGreaterThan(quantity('0')))`;
 }
 

@@ -25,6 +25,7 @@ import {
 import { POLICY_LABELS } from './admission-policies.ts';
 import { chosenClass, CLASS_OF_POD, CLASS_RECORD, first, HAS_RECORD, NAMED_CLASS, RULED_POD } from './chosen-class.ts';
 import { heldRules, NO_ACCOUNT } from './rule-expressions.ts';
+import { MAY_MOVE, MOVE_PATCH, MOVE_VARIABLES } from './spare-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
 import { RECORD_PATH } from './pod-patches.ts';
 import { CREATED_POD_GROUPS, CREATED_PODS, UPDATED_POD_PARTS, UPDATED_PODS } from './webhook-configurations.ts';
@@ -46,7 +47,7 @@ const RECEIVES_CLASS = [
 ];
 const RECEIVES = condition(
   'may-receive',
-  [...RECEIVES_CLASS, HAS_RECORD, `(params.spec.receivers.schedulers && ${MAY_GET_SCHEDULER})`].join(' || '),
+  [...RECEIVES_CLASS, HAS_RECORD, MAY_MOVE, `(params.spec.receivers.schedulers && ${MAY_GET_SCHEDULER})`].join(' || '),
 );
 
 function givenClass(account: string): readonly CelVariable[] {
@@ -73,6 +74,7 @@ export const DEFAULT_VARIABLES: readonly CelVariable[] = [
     'schedulerName',
     `size(variables.scheduling) == 0 ? '${DEFAULT_SCHEDULER}' : ${first('scheduling')}[0].schedulerName`,
   ),
+  ...MOVE_VARIABLES,
 ];
 
 /** `add` also replaces. */
@@ -99,7 +101,8 @@ interface DefaultsPolicy {
   readonly created: object;
   readonly matchConditions: readonly MatchCondition[];
   readonly variables: readonly CelVariable[];
-  readonly patch: string;
+  /** Each is made from the object as the ones before leave it. */
+  readonly patches: readonly string[];
 }
 
 /** The MutatingAdmissionPolicy for pods and its binding. */
@@ -109,7 +112,7 @@ export function defaultPolicy(): readonly KubeObject[] {
     created: CREATED_PODS,
     matchConditions: [NOT_A_NODE, NOT_OURSELVES, RECEIVES],
     variables: DEFAULT_VARIABLES,
-    patch: PATCH,
+    patches: [PATCH, MOVE_PATCH],
   });
 }
 
@@ -126,7 +129,7 @@ export function groupDefaultPolicy(): readonly KubeObject[] {
     created: CREATED_POD_GROUPS,
     matchConditions: [NOT_OURSELVES, HAS_NUMBER, condition(RECEIVES.name, RECEIVES_CLASS.join(' || '))],
     variables: givenClass(NO_ACCOUNT),
-    patch: ['!variables.isGiven ? [] : [', CLASS_AND_NUMBER, ']'].join('\n'),
+    patches: [['!variables.isGiven ? [] : [', CLASS_AND_NUMBER, ']'].join('\n')],
   });
 }
 
@@ -134,7 +137,7 @@ export function groupDefaultPolicy(): readonly KubeObject[] {
  * `Ignore`: the ValidatingAdmissionPolicy refuses a pod whose default was skipped, and a missing CRD or object refuses
  * no pod.
  */
-function givingPolicy({ name, created, matchConditions, variables, patch }: DefaultsPolicy): readonly KubeObject[] {
+function givingPolicy({ name, created, matchConditions, variables, patches }: DefaultsPolicy): readonly KubeObject[] {
   const metadata = { name, labels: POLICY_LABELS };
   return [
     {
@@ -153,7 +156,7 @@ function givingPolicy({ name, created, matchConditions, variables, patch }: Defa
         },
         matchConditions,
         variables,
-        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: patch } }],
+        mutations: patches.map((expression) => ({ patchType: 'JSONPatch', jsonPatch: { expression } })),
       },
     },
     {

@@ -1,5 +1,8 @@
 import type { PodChange } from '#shared/domain/admission/decision.ts';
-import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
+import { ANNOTATION_CLASS_RULE, ANNOTATION_REQUESTED } from '#shared/kube/api-names.ts';
+import { quantityValue } from '#shared/domain/quantity/quantity.ts';
+import { SPARE_KINDS, SPARE_RESOURCES } from '#shared/domain/spare/spare-resources.ts';
+import type { SpareAmounts, SpareMove } from '#shared/domain/spare/spare-room.ts';
 import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
 
 /** One operation of a JSON patch (RFC 6902), limited to what we write. */
@@ -19,22 +22,68 @@ export function priorityPatch(pod: unknown, fields: PodChange): readonly PatchOp
     ...setField(spec, 'priorityClassName', fields.priorityClassName === '' ? undefined : fields.priorityClassName),
     ...setField(spec, 'priority', fields.priority),
     ...setField(spec, 'preemptionPolicy', fields.preemptionPolicy),
-    ...(fields.classRule === undefined ? [] : recordPatch(pod, fields.classRule)),
+    ...annotationPatch(pod, {
+      ...(fields.classRule !== undefined && { [ANNOTATION_CLASS_RULE]: fields.classRule }),
+      ...(fields.spare && { [ANNOTATION_REQUESTED]: fields.spare.requested }),
+    }),
+    ...(fields.spare === undefined ? [] : sparePatch(spec, fields.spare)),
     ...(fields.schedulerName === undefined ? [] : setField(spec, 'schedulerName', fields.schedulerName)),
     ...(fields.avoidNodes === undefined ? [] : affinityPatch(spec, fields.avoidNodes)),
   ];
 }
 
-/** The path of the recorded rule; `~1` is a slash in a JSON pointer. */
-export const RECORD_PATH = `/metadata/annotations/${ANNOTATION_CLASS_RULE.replace('/', '~1')}`;
+/** The path of an annotation; `~1` is a slash in a JSON pointer. */
+function annotationPath(name: string): string {
+  return `/metadata/annotations/${asPointer(name)}`;
+}
 
-function recordPatch(pod: unknown, rule: string): readonly PatchOperation[] {
-  const annotations = fieldOf(fieldOf(pod, 'metadata'), 'annotations');
-  const present = isRecord(annotations) ? annotations[ANNOTATION_CLASS_RULE] : undefined;
-  if (rule === '') return present === undefined ? [] : [{ op: 'remove', path: RECORD_PATH }];
-  if (!isRecord(annotations))
-    return [{ op: 'add', path: '/metadata/annotations', value: { [ANNOTATION_CLASS_RULE]: rule } }];
-  return present === rule ? [] : [{ op: 'add', path: RECORD_PATH, value: rule }];
+function asPointer(key: string): string {
+  return key.replaceAll('/', '~1');
+}
+
+/** The path of the recorded rule. */
+export const RECORD_PATH = annotationPath(ANNOTATION_CLASS_RULE);
+
+/** Sets annotations; an empty text removes one. */
+function annotationPatch(pod: unknown, wanted: Readonly<Record<string, string>>): readonly PatchOperation[] {
+  const present = fieldOf(fieldOf(pod, 'metadata'), 'annotations');
+  if (!isRecord(present)) {
+    const value = Object.fromEntries(Object.entries(wanted).filter(([, text]) => text !== ''));
+    return Object.keys(value).length === 0 ? [] : [{ op: 'add', path: '/metadata/annotations', value }];
+  }
+  return Object.entries(wanted).flatMap(([name, value]): readonly PatchOperation[] => {
+    if (value === '') return Object.hasOwn(present, name) ? [{ op: 'remove', path: annotationPath(name) }] : [];
+    return present[name] === value ? [] : [{ op: 'add', path: annotationPath(name), value }];
+  });
+}
+
+/** Moves requests to spare room: the same operations as in the API server (spare-expressions.ts). */
+function sparePatch(spec: Fields, { containers, initContainers, ofPod }: SpareMove): readonly PatchOperation[] {
+  return [
+    ...ofPod.map((kind) => ({ op: 'add', path: `/spec/resources/requests/${kind}`, value: '0' }) as const),
+    ...moveContainers(spec, 'containers', containers),
+    ...moveContainers(spec, 'initContainers', initContainers),
+  ];
+}
+
+function moveContainers(spec: Fields, list: string, moves: readonly SpareAmounts[]): readonly PatchOperation[] {
+  return moves.map((amounts, index) => {
+    const before = fieldOf(listAt(spec, list)[index], 'resources');
+    return { op: 'add', path: `/spec/${list}/${index}/resources`, value: movedResources(before, amounts) };
+  });
+}
+
+function movedResources(before: unknown, amounts: SpareAmounts): Fields {
+  const spare = SPARE_KINDS.flatMap((kind) => {
+    const amount = amounts[kind];
+    return amount === undefined ? [] : [[SPARE_RESOURCES[kind], String(quantityValue(amount))] as const];
+  });
+  const zeros = SPARE_KINDS.map((kind) => [kind, '0'] as const);
+  return {
+    ...(isRecord(before) && before),
+    requests: { ...recordAt(before, 'requests'), ...Object.fromEntries([...zeros, ...spare]) },
+    ...(spare.length > 0 && { limits: { ...recordAt(before, 'limits'), ...Object.fromEntries(spare) } }),
+  };
 }
 
 function setField(spec: Readonly<Record<string, unknown>>, key: string, value: unknown): readonly PatchOperation[] {
@@ -68,8 +117,8 @@ export function affinityPatch(spec: Fields, nodes: readonly string[]): readonly 
   return [{ op, path, value: { ...affinity, nodeAffinity: after } }];
 }
 
-function recordAt(fields: Fields, key: string): Fields {
-  const value = fields[key];
+function recordAt(fields: unknown, key: string): Fields {
+  const value = fieldOf(fields, key);
   return isRecord(value) ? value : NO_FIELDS;
 }
 

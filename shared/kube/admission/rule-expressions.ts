@@ -8,9 +8,11 @@
  */
 import type { CelRule, CelScope, Judged } from '#shared/domain/admission/policy-rule.ts';
 import { RULES_FOR } from '#shared/domain/admission/policy-rules.ts';
+import { CEL_SPARE_FAULT } from '#shared/domain/admission/rules/spare-rules.ts';
 import { celLabelRule } from '#shared/domain/admission/rules/room-rules.ts';
 import { SERVICE_ACCOUNT_PREFIX } from '#shared/domain/priority/classes-and-policies.ts';
 import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
+import { SPARE_VARIABLES } from './spare-expressions.ts';
 import { QUOTA_LABEL } from './judged-namespaces.ts';
 import { celVariable, type CelVariable, NUMBERS, ROW } from './cel-expressions.ts';
 import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS, RULED_POD, RULED_TEMPLATE } from './chosen-class.ts';
@@ -128,7 +130,9 @@ export const POD_RULE_VARIABLES: readonly CelVariable[] = [
   ...chosenClass('given', { withoutPersonal: false }),
   celVariable('priority', 'object.spec.?priority.orValue(0)'),
   celVariable('preemptionPolicy', "object.spec.?preemptionPolicy.orValue('PreemptLowerPriority')"),
+  ...SPARE_VARIABLES,
   ...violation({ judged: 'pod', onlyPersonal: false }),
+  celVariable('spareFault', ...CEL_SPARE_FAULT),
 ];
 
 /**

@@ -73,6 +73,7 @@ export const CREATED_PODS = rule('', ['pods'], ['CREATE']);
 export const UPDATED_PODS = rule('', ['pods'], ['UPDATE']);
 /** Other doors through which the annotations of a pod could be changed. */
 export const UPDATED_POD_PARTS = rule('', ['pods/status', 'pods/resize', 'pods/ephemeralcontainers'], ['UPDATE']);
+export const RESIZED_PODS = rule('', ['pods/resize'], ['UPDATE']);
 export const WRITTEN_PODS = rule('', ['pods'], ['CREATE', 'UPDATE']);
 /** Workloads that create pods from a template. */
 export const WRITTEN_TEMPLATES = [
@@ -146,7 +147,7 @@ function entriesLettingIn(shared: SharedParts): readonly WebhookEntry[] {
       timeoutSeconds: DECIDING_TIMEOUT_SECONDS,
       name: WEBHOOK_ENTRIES.quota,
       path: WEBHOOK_PATHS.quota,
-      rules: [CREATED_PODS, rule('', ['pods/resize'], ['UPDATE']), CREATED_POD_GROUPS],
+      rules: [CREATED_PODS, RESIZED_PODS, CREATED_POD_GROUPS],
       failurePolicy: 'Fail',
       namespaceSelector: judgedNamespaces(QUOTA_ENFORCED),
       matchConditions: [NOT_A_NODE],

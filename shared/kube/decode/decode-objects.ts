@@ -48,8 +48,10 @@ export function decodeNode(raw: unknown): Decoded<Node> {
   }));
 }
 
-function readNodeMetadata(metadata: WireObject): Pick<Node, 'name' | 'uid' | 'labels'> {
+function readNodeMetadata(metadata: WireObject): Pick<Node, 'name' | 'uid' | 'createdAt' | 'labels'> {
+  const createdAt = readInstant(metadata, 'creationTimestamp');
   return {
+    ...(createdAt !== undefined && { createdAt }),
     name: readText(metadata, 'name') ?? '',
     uid: readText(metadata, 'uid') ?? '',
     labels: readTextMap(metadata, 'labels'),

@@ -6,6 +6,7 @@ import {
   ANNOTATION_CLASS_RULE,
   ANNOTATION_ALLOW_PREEMPTION,
   ANNOTATION_EVICT,
+  ANNOTATION_SPARE,
   FOREIGN_ALLOW_PREEMPTION,
   PREEMPTION_BY_POD,
 } from '#shared/kube/api-names.ts';
@@ -39,6 +40,7 @@ export function decodePodRequest(raw: unknown, requester: Requester, namespace: 
       classNamedBy: whoNamedTheClass(raw),
       ownerKind: pod.owners.length > MAX_OWNERS ? undefined : controllerOf(pod)?.kind,
       recordedRule: pod.annotations.get(ANNOTATION_CLASS_RULE) || undefined,
+      asksSpareRoom: pod.annotations.get(ANNOTATION_SPARE) === 'true',
       annotationProblems: annotationProblemsOfPod(pod.annotations),
     },
   };
@@ -123,6 +125,7 @@ type AllowedValues = Readonly<Record<string, readonly string[]>>;
 
 const WORDS_OF_POD: AllowedValues = {
   [ANNOTATION_EVICT]: ['never', 'last'],
+  [ANNOTATION_SPARE]: ['true', 'false'],
   [ANNOTATION_ALLOW_PREEMPTION]: ['true', 'false'],
   [FOREIGN_ALLOW_PREEMPTION]: ['true', 'false'],
 };

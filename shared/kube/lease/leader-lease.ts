@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { forwardAbort } from '#shared/runtime/clock.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { createReflector } from '#shared/kube/reflector/reflector.ts';
+import { LEASES } from '#shared/kube/resource.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { type LeaseAttempt, type LeaseCandidate, type CandidateOptions, createCandidate } from './lease-candidate.ts';
 
@@ -28,7 +31,10 @@ export interface LeaseTerm {
 
 const DURATION_MS = 15_000;
 const RENEW_DEADLINE_MS = 10_000;
+/** How often a candidate that waits looks at the lease, or at its copy. */
 const RETRY_MS = 2_000;
+/** Four attempts before the deadline. */
+const RENEW_MS = 2_500;
 
 /**
  * Leads whenever this process holds the lease, until `signal` aborts; then releases the lease. Never rejects: if the
@@ -42,12 +48,44 @@ export async function runWithLease(options: LeaseOptions, signal: AbortSignal): 
     renewDeadlineMs: options.renewDeadlineMs ?? RENEW_DEADLINE_MS,
   });
   let problem: string | undefined;
+  let copy: LeaseCopy | undefined;
   while (!signal.aborted) {
-    const attempt = await candidate.tryAcquire(signal);
-    if (attempt.kind === 'acquired') await leadOneTerm(options, candidate, signal);
-    if (!isOver(signal)) problem = warnOfRefusal(options, attempt, problem);
+    const seen = copy?.lease();
+    if (seen === undefined || !candidate.isHeldIn(seen)) {
+      const attempt = await candidate.tryAcquire(signal);
+      if (attempt.kind === 'acquired') await leadOneTerm(options, candidate, signal);
+      if (!isOver(signal)) problem = warnOfRefusal(options, attempt, problem);
+      copy = nextCopy(options, { copy, isHeld: attempt.kind === 'held' }, signal);
+    }
     await clock.sleep(retryMs * (1 + random() / 5), signal);
   }
+}
+
+/** The lease as a watch shows it to a candidate that waits, so that it does not ask every few seconds. */
+interface LeaseCopy {
+  /** `undefined` until it has been read, and where a watch is not allowed: then the candidate asks. */
+  readonly lease: () => KubeObject | undefined;
+  readonly stop: () => void;
+}
+
+/** A copy that was wrong is made anew; one that shows nothing yet goes on. Leases of one part are seldom asked for. */
+function nextCopy(
+  options: LeaseOptions,
+  { copy, isHeld }: { readonly copy: LeaseCopy | undefined; readonly isHeld: boolean },
+  signal: AbortSignal,
+): LeaseCopy | undefined {
+  if (isHeld && copy !== undefined && copy.lease() === undefined) return copy;
+  copy?.stop();
+  return isHeld && options.retryMs === undefined && !signal.aborted ? copyLease(options, signal) : undefined;
+}
+
+function copyLease({ name, ...options }: LeaseOptions, signal: AbortSignal): LeaseCopy {
+  const slim = (raw: KubeObject): KubeObject => raw;
+  const copy = createReflector({ ...options, resource: LEASES, fieldSelector: `metadata.name=${name}`, slim });
+  const ended = new AbortController();
+  const unlink = forwardAbort(signal, ended);
+  void copy.run(ended.signal).finally(unlink);
+  return { lease: () => copy.get(`${options.namespace}/${name}`), stop: () => ended.abort() };
 }
 
 /** Logs each cause once: without permissions, or without the namespace, no replica ever leads. Returns the cause. */
@@ -92,7 +130,7 @@ async function leadOneTerm(options: LeaseOptions, candidate: LeaseCandidate, sig
 
 /** Resolves when the lease is lost, expired or no longer needed. */
 async function keepRenewing(options: LeaseOptions, candidate: LeaseCandidate, ended: AbortSignal): Promise<void> {
-  const { clock, retryMs = RETRY_MS } = options;
+  const { clock, retryMs = RENEW_MS } = options;
   const shouldRenew = (): boolean => !ended.aborted && candidate.remainingMs() > 0;
   while (shouldRenew()) {
     await clock.sleep(Math.min(retryMs, candidate.remainingMs()), ended);

@@ -22,6 +22,8 @@ export type LeaseAttempt =
 /** A process that wants a lease, and the last state of the lease that it saw. */
 export interface LeaseCandidate {
   tryAcquire(signal: AbortSignal): Promise<LeaseAttempt>;
+  /** Whether another candidate holds the lease, which a copy shows like this now: then there is nothing to try. */
+  isHeldIn(lease: KubeObject): boolean;
   /** `failed` may be tried again while the lease is held; `lost` is final. */
   tryRenew(): Promise<'renewed' | 'failed' | 'lost'>;
   /** Releases the lease, so that no candidate has to wait for it to expire. */
@@ -42,27 +44,27 @@ export function createCandidate(options: CandidateOptions): LeaseCandidate {
   let formerUntil: Instant = 0;
   /** When the last successful write was sent: no other candidate started to wait earlier. */
   let writtenAt = -Infinity;
-  const holding = (): object => held(options);
 
-  function remainingMs(): number {
-    return Math.max(0, writtenAt + renewDeadlineMs - clock.monotonic());
+  const remainingMs = (): number => Math.max(0, writtenAt + renewDeadlineMs - clock.monotonic());
+
+  function isHeldIn(lease: KubeObject): boolean {
+    sighting = sight(sighting, leaseRecord(lease, durationMs), clock.monotonic());
+    return !mayAcquire(sighting, identity, clock.monotonic());
   }
 
   async function tryAcquire(signal: AbortSignal): Promise<LeaseAttempt> {
     const found = await getObject(client, address, { signal, timeoutMs: renewDeadlineMs });
     formerUntil = found.kind === 'ok' ? Math.min(renewedAt(found.object), clock.now()) : 0;
-    if (found.kind === 'notFound')
-      return attempt(await write(createLease(options), { ...holding(), ...taken(0, clock) }));
+    if (found.kind === 'notFound') return attempt(await write(createLease(options), takenOver(options)));
     if (found.kind !== 'ok') return attempt(found);
-    sighting = sight(sighting, leaseRecord(found.object, durationMs), clock.monotonic());
-    const { record } = sighting;
-    if (!mayAcquire(sighting, identity, clock.monotonic())) return { kind: 'held' };
-    return attempt(await write(patchLease(options, record), { ...holding(), ...taken(record.transitions + 1, clock) }));
+    if (isHeldIn(found.object)) return { kind: 'held' };
+    const record = leaseRecord(found.object, durationMs);
+    return attempt(await write(patchLease(options, record), takenOver(options, record)));
   }
 
   async function tryRenew(): Promise<'renewed' | 'failed' | 'lost'> {
     if (term === undefined) return 'lost';
-    if ((await write(patchLease(options, term), holding())).kind === 'ok') return 'renewed';
+    if ((await write(patchLease(options, term), held(options))).kind === 'ok') return 'renewed';
     return isStillOurs(term, await getObject(client, address, { timeoutMs: remainingMs() }));
   }
 
@@ -98,6 +100,7 @@ export function createCandidate(options: CandidateOptions): LeaseCandidate {
 
   return {
     tryAcquire,
+    isHeldIn,
     tryRenew,
     release,
     remainingMs,
@@ -137,8 +140,10 @@ function held({ identity, durationMs, clock }: CandidateOptions): object {
   };
 }
 
-function taken(leaseTransitions: number, clock: CandidateOptions['clock']): object {
-  return { leaseTransitions, acquireTime: microTime(clock.now()) };
+/** Without a record the Lease is new. */
+function takenOver(options: CandidateOptions, record?: LeaseRecord): object {
+  const leaseTransitions = record === undefined ? 0 : record.transitions + 1;
+  return { ...held(options), leaseTransitions, acquireTime: microTime(options.clock.now()) };
 }
 
 /** The part of a coordination.k8s.io/v1 Lease that elects. */

@@ -110,7 +110,8 @@ function world(name: string, specs: readonly object[], more: Pick<RuleNames, 'gr
 
 function givingObject(specs: readonly object[]): object {
   const policies = specs.map((spec, index) => {
-    const given = { defaultPriorityClassName: CLASS_NAMES[index % CLASS_NAMES.length] ?? '', schedulerName: 'other' };
+    const defaultPriorityClassName = CLASS_NAMES[index % CLASS_NAMES.length] ?? '';
+    const given = { defaultPriorityClassName, schedulerName: 'other', runOn: index % 2 === 0 ? 'Spare' : 'Either' };
     return valueOf(decodePriorityPolicy({ metadata: { name: `policy-${index}` }, spec: { ...given, ...spec } }));
   });
   const { giving } = compileRules({ policies, quotas: [], classes: CLASSES, mode: 'Enforce', bytesOf: storedBytes });

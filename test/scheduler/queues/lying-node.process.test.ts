@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '#test/build/waiting.ts';
 import { at } from '#test/contract/harness.ts';
 import { processScene } from '#test/scheduler/process-scene.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 
 const PATIENCE_MS = 15_000;
 const NODES = '/api/v1/nodes';
@@ -25,8 +26,10 @@ describe('a node that lies about what it has', { timeout: 60_000 }, () => {
     for (let index = 0; index < 8; index += 1) {
       await send('POST', PODS, { metadata: { name: `p-${index}` }, spec: { containers, schedulingGates: GATED } });
     }
-    await start(FLAGS);
+    first = await start(FLAGS);
   }, PATIENCE_MS);
+
+  let first: SchedulerProcess;
 
   async function letIn(): Promise<number> {
     const pods = at(await send('GET', PODS), 'items') as readonly object[];
@@ -41,6 +44,17 @@ describe('a node that lies about what it has', { timeout: 60_000 }, () => {
       const doubted = conditions.find((each) => at(each, 'type') === 'NodesDoubted');
       expect(at(doubted, 'message')).toMatch('node node-0 reports 100k cpu; 2 counts until');
     }, PATIENCE_MS);
+    expect(await letIn()).toBe(4);
+  });
+
+  test('opens none either when another leader begins', async () => {
+    const spec = at(await send('GET', '/apis/plimsoll.dev/v1alpha1/queueselectors/plimsoll'), 'spec');
+    expect(spec).toMatchObject({ largestNode: { cpu: '2', pods: '110' } });
+    await first.stop();
+    await start(FLAGS);
+    await send('DELETE', `${PODS}/p-0`);
+    expect(await letIn()).toBe(3);
+    await eventually(async () => expect(await letIn()).toBeGreaterThan(3), PATIENCE_MS);
     expect(await letIn()).toBe(4);
   });
 });

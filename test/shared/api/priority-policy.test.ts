@@ -29,10 +29,12 @@ const spec = fc.record(
     preemption: fc.constantFrom('Allow', 'Never'),
     substitutePriorityClassNames: fc.dictionary(word, word, { minKeys: 1, maxKeys: 5, noNullPrototype: true }),
     requireQuotaFor: names,
+    runOn: fc.constantFrom('Requested', 'Spare', 'Either'),
+    sparePriorityClassNames: fc.uniqueArray(word, { minLength: 1, maxLength: 3 }),
     onViolation: fc.constantFrom('Deny', 'Warn'),
     schedulerName: word,
   },
-  { requiredKeys: ['preemption', 'onViolation'] },
+  { requiredKeys: ['preemption', 'runOn', 'onViolation'] },
 );
 const policy = fc.record({
   apiVersion: fc.constant('plimsoll.dev/v1alpha1'),
@@ -53,7 +55,9 @@ describe('decodePriorityPolicy and encodePriorityPolicy', () => {
 
   test('what the API server sets by default is written for what is absent', () => {
     const decoded = valueOf(decodePriorityPolicy({ metadata: { name: 'p' } }));
-    expect(encodePriorityPolicy(decoded)).toMatchObject({ spec: { preemption: 'Allow', onViolation: 'Deny' } });
+    expect(encodePriorityPolicy(decoded)).toMatchObject({
+      spec: { preemption: 'Allow', runOn: 'Requested', onViolation: 'Deny' },
+    });
   });
 
   test.each([

@@ -7,6 +7,7 @@ import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
+import { liveReader } from '#webhook/cluster-state/read-own.ts';
 import type { ConfiguredNamespaces } from '#webhook/registration/elsewhere.ts';
 import { createPodEntries } from '#webhook/registration/pod-entries.ts';
 import { registerFully } from '#webhook/registration/registration.ts';
@@ -78,6 +79,7 @@ describe('createPodEntries', () => {
     running.push(end);
     let isHeld = true;
     const duty = createPodEntries({
+      read: liveReader(client),
       client,
       clock,
       log,

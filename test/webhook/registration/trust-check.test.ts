@@ -6,6 +6,7 @@ import { directConnection } from '#shared/kube/client/connection.ts';
 import { webhookConfigurations, type WebhookTarget } from '#shared/kube/admission/webhook-configurations.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
+import { liveReader } from '#webhook/cluster-state/read-own.ts';
 import { createTrustCheck, type TrustCheck } from '#webhook/registration/trust-check.ts';
 import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
 import { ERRORS } from '#webhook/messages.ts';
@@ -54,7 +55,14 @@ describe('createTrustCheck', () => {
   function start(isRegistered = true): TrustCheck {
     const client = createClient(directConnection({ server: api.url }), { userAgent: 'test' });
     const log = createLog({ component: 'test', level: 'silent', format: 'json' });
-    return createTrustCheck({ client, host: '127.0.0.1', port: server.port, isRegistered, clock: systemClock, log });
+    return createTrustCheck({
+      read: liveReader(client),
+      host: '127.0.0.1',
+      port: server.port,
+      isRegistered,
+      clock: systemClock,
+      log,
+    });
   }
 
   async function verdict(trust: TrustCheck): Promise<string | undefined> {

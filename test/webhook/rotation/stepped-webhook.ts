@@ -12,6 +12,7 @@ import type { CertificateSource } from '#webhook/certificates/certificate-source
 import { webhookSchema } from '#webhook/configuration.ts';
 import { createHandlerSources } from '#webhook/wire.ts';
 import { Ledgers } from '#webhook/quota/ledgers.ts';
+import { liveReader } from '#webhook/cluster-state/read-own.ts';
 import { createRegistration } from '#webhook/registration/registration.ts';
 import { seededJitter } from '#test/fakes/jitter.ts';
 
@@ -54,7 +55,8 @@ export async function openSteppedWebhook(api: ApiDouble, certificates: Certifica
   const first = await certificates.load(() => false);
   const server = await openAdmissionPort(configuration, { sources, tls: first.tls, metrics, log });
   const caBundlePem = (): string | undefined => rotator.caBundlePem();
-  const registration = createRegistration({ client, configuration, port: server.port, caBundlePem, clock, log });
+  const registering = { client, read: liveReader(client), configuration, port: server.port, caBundlePem };
+  const registration = createRegistration({ ...registering, clock, log });
   const rotator = createCertificateRotator({
     ...around,
     source: certificates,

@@ -12,6 +12,7 @@ import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { at } from '#test/contract/harness.ts';
 import { createCaches, type Caches } from '#webhook/cluster-state/caches.ts';
+import { liveReader } from '#webhook/cluster-state/read-own.ts';
 import { RuleReconciler } from '#webhook/rules/rule-reconciler.ts';
 import { CONDITIONS } from '#webhook/messages.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
@@ -62,7 +63,15 @@ describe('RuleReconciler on the sandbox API server', () => {
     const caches = createCaches({ client, clock, random: () => 0, log, metrics });
     for (const cache of [caches.policies, caches.classes]) void cache.run(end.signal);
     await Promise.all([caches.policies.synced, caches.classes.synced]);
-    const reconciler = new RuleReconciler({ client: through, caches, mode, clock, log, metrics });
+    const reconciler = new RuleReconciler({
+      client: through,
+      read: liveReader(through),
+      caches,
+      mode,
+      clock,
+      log,
+      metrics,
+    });
     void reconciler.run(end.signal);
     return {
       reconciler,

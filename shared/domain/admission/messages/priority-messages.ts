@@ -8,6 +8,11 @@ export const PHRASES = {
     `; policy \`${policy}\` gives it scheduler \`${scheduler}\``,
   keptAwayFrom: (nodes: readonly string[], owner: string) =>
     `; kept away from ${firstNamed(nodes)}, where pods of ${owner} were evicted`,
+  movedToSpareRoom: (requested: string) => `; its requests ${requested} become requests of spare room`,
+  podsWouldMove: (requested: string) =>
+    `pods of this template run in spare room: their requests ${requested} become requests of plimsoll.dev/spare-cpu and plimsoll.dev/spare-memory, and they are evicted first when their node runs short`,
+  spareNotGranted: () =>
+    'annotation `plimsoll.dev/spare` has no effect: no PriorityPolicy here grants spare room to such a pod, so it keeps its requests',
   classJustChanged: (text: string) => `${text}; if the class has just been changed, try again`,
   withoutQuotaLabel: (label: string) => `but this namespace has no label ${label}`,
   defaultNotGiven: () =>

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 interface Entry {
   readonly requestReceivedTimestamp?: string;
   readonly verb: string;
+  readonly stage?: string;
   readonly user: { readonly username: string };
   readonly objectRef?: { readonly resource?: string; readonly subresource?: string; readonly name?: string };
   readonly responseStatus?: { readonly code?: number; readonly message?: string };
@@ -33,7 +34,35 @@ export function refusalsOf(auditLog: string, isStarting: (at: number) => boolean
   return [...new Set(refused.map(textOf))].sort();
 }
 
-function textOf({ verb, user, objectRef, responseStatus }: Entry): string {
+/**
+ * How often our accounts asked the API server from then on, `COUNT ACCOUNT VERB RESOURCE`, the most frequent first. The
+ * first answer of a watch counts, and not its end.
+ */
+export function requestsSince(
+  auditLog: string,
+  at: number,
+): { readonly total: number; readonly rows: readonly string[] } {
+  const lines = readFileSync(auditLog, 'utf8').split('\n').slice(0, -1);
+  const asked = lines
+    .filter((line) => line.includes(':plimsoll-'))
+    .map((line) => JSON.parse(line) as Entry)
+    .filter(
+      ({ user, requestReceivedTimestamp = '', verb, stage }) =>
+        OURS.test(user.username) &&
+        Date.parse(requestReceivedTimestamp) >= at &&
+        !(verb === 'watch' && stage === 'ResponseComplete'),
+    );
+  const kinds = Map.groupBy(asked, requestOf);
+  const rows = Array.from(kinds, ([kind, { length }]) => [length, kind] as const);
+  return { total: asked.length, rows: rows.toSorted(([a], [b]) => b - a).map((row) => row.join(' ')) };
+}
+
+function requestOf({ verb, user, objectRef }: Entry): string {
   const path = [objectRef?.resource, objectRef?.subresource].filter((part) => part !== undefined).join('/');
-  return `${responseStatus?.code} ${user.username.replace(/.*:/, '')} ${verb} ${path}: ${responseStatus?.message ?? ''}`;
+  return `${user.username.replace(/.*:/, '')} ${verb} ${path}`;
+}
+
+function textOf(entry: Entry): string {
+  const { responseStatus } = entry;
+  return `${responseStatus?.code} ${requestOf(entry)}: ${responseStatus?.message ?? ''}`;
 }

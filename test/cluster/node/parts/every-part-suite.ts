@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
+import { systemClock } from '#shared/runtime/clock.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
 import { whyNoHelm } from '#test/cluster/installed/support/helm.ts';
 import { remainsOf } from '#test/cluster/installed/support/remains.ts';
@@ -10,7 +11,7 @@ import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { WORKLOAD_IMAGE } from '#test/cluster/node/image/workload-image.ts';
 import { NODE_NAME } from '#test/cluster/node/node-place.ts';
-import { refusalsOf } from './answers-of-accounts.ts';
+import { refusalsOf, requestsSince } from './answers-of-accounts.ts';
 import { OWN_PODS, releaseOnNode } from './release-on-node.ts';
 import { applyTenants, evictionTest, type PartsScene, phasesIn, reclaimTest, restartTest } from './scenes-on-node.ts';
 import { whyNoNode } from '#test/cluster/node/start/node-programs.ts';
@@ -19,6 +20,8 @@ import { type NodeOfOurs, startNodeOf } from '#test/cluster/node/start/start-nod
 const OURS = '/apis/plimsoll.dev/v1alpha1';
 const MINUTE_MS = 60_000;
 const PROMISED_MS = 60_000;
+/** Of a full install. */
+const IDLE_REQUESTS_PER_SECOND = 3;
 const DAEMON_SET = ['-n', 'plimsoll-node', 'rollout', 'status', 'daemonset/plimsoll-agent', '--timeout=120s'];
 /** A machine that runs tests has less processor time than its programs want. */
 const OF_THE_MACHINE = /"signal":"(?:cpu|io)\.pressure".*"msg":"Node under pressure"/;
@@ -104,10 +107,14 @@ export function everyPartSuite(minutes: number): void {
       reclaimTest(scene);
 
       test(
-        `after ${minutes} minutes no process has warned, and nothing was refused to our accounts`,
+        `after ${minutes} minutes no process has warned, nothing was refused to our accounts, and they asked for little`,
         { timeout: workMs + 120_000 },
         async () => {
+          const from = systemClock.now();
           await letTimePass(workMs, 'watched');
+          const { total, rows } = requestsSince(node.auditLog, from);
+          console.log(`${total} requests of ours in ${workMs / 1_000} s:\n${rows.join('\n')}`);
+          expect(total).toBeLessThanOrEqual((IDLE_REQUESTS_PER_SECOND * workMs) / 1_000);
           expect((await release.warnings()).filter((line) => !OF_THE_MACHINE.test(line))).toEqual([]);
           expect(refusalsOf(node.auditLog)).toEqual([]);
           expect((await ownPods()).filter(([, isReady]) => isReady !== true)).toEqual([]);

@@ -23,7 +23,7 @@ function follow(reports: readonly (readonly [minute: number, cpu: number])[]): r
 
 describe('how far a node is believed', () => {
   test.each<[string, readonly (readonly [number, number])[], readonly number[]]>([
-    ['what it reports when the leader begins', [[0, 100_000]], [100_000]],
+    ['what it reports when the first leader begins', [[0, 100_000]], [100_000]],
     [
       'a small change at once',
       [
@@ -155,6 +155,63 @@ describe('how far a node is believed', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  describe('when a leader begins after another one', () => {
+    const HOUR = 60 * MINUTE;
+    const known = (createdAt?: number, cpu = 100_000, more: Readonly<Record<string, string>> = {}) => ({
+      ...nodeOf(cpu, 'a', more),
+      ...(createdAt !== undefined && { createdAt }),
+    });
+    const beginning = (largest: Readonly<Record<string, number>> = { cpu: 8_000 }) =>
+      new BelievedNodes({ largest: new Map(Object.entries(largest)), until: HOUR });
+
+    test.each<[string, ReturnType<typeof known>, number]>([
+      ['a node that is older counts for as much as the largest was believed', known(0), 8],
+      ['so does one that says no age', known(), 8],
+      ['one that has what others had counts as it is', known(0, 6), 6],
+      ['one that came since counts as a new one', known(2 * HOUR), 80],
+    ])('%s', (_, node, expected) => {
+      for (const order of [[nodeOf(64, 'b'), node], [node]]) {
+        const believed = beginning();
+        const amounts = order.map((each) => believed.amountsOf(each, 3 * HOUR).get('cpu'));
+        expect([order.length, Number(amounts.at(-1)) / 1_000]).toEqual([order.length, expected]);
+      }
+    });
+
+    test('what is not believed is named, and grows no faster than later', () => {
+      const believed = beginning();
+      const cpuAt = (minutes: number): number => {
+        believed.amountsOf(nodeOf(8, 'b'), 2 * HOUR + minutes * MINUTE);
+        const amount = believed.amountsOf(known(0), 2 * HOUR + minutes * MINUTE).get('cpu');
+        believed.forgetOthers(2 * HOUR + minutes * MINUTE);
+        return Number(amount) / 1_000;
+      };
+      expect([0, 9, 10, 59, 60, 120].map(cpuAt)).toEqual([8, 8, 16, 16, 32, 64]);
+      expect(believed.doubts().map(({ text }) => text)).toEqual([expect.stringContaining('node a reports 100k cpu')]);
+    });
+
+    test('a type that the former did not know counts as it is', () => {
+      expect(
+        beginning()
+          .amountsOf(known(0, 8, { [GPU]: '8' }), HOUR)
+          .get(GPU),
+      ).toBe(8_000);
+    });
+
+    test('the largest goes on to the next, without what is not believed', () => {
+      const believed = beginning();
+      believed.amountsOf(known(0), 2 * HOUR);
+      believed.amountsOf(nodeOf(4, 'b', { [GPU]: '2' }), 2 * HOUR);
+      expect([...believed.largest()]).toEqual([
+        ['cpu', 8_000],
+        ['pods', 110_000],
+        [GPU, 2_000],
+      ]);
+      const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`a.example.com/${index}`, '1']));
+      believed.amountsOf(nodeOf(4, 'c', many), 2 * HOUR);
+      expect([believed.largest().size, believed.largest().get('cpu')]).toEqual([32, 8_000]);
+    });
   });
 
   test('gates do not open for what a node only says, nor when it has said so for long', () => {

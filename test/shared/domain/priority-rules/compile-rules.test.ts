@@ -19,9 +19,17 @@ function policiesIn(set: ReturnType<typeof compile>['refusing']): readonly strin
 }
 
 describe('compileRules', () => {
-  test('without any policy there is a set that refuses nothing but a forged QoS class', () => {
+  test('without any policy there is a set that refuses nothing but a forged QoS class and spare room that nothing grants', () => {
     expect(compile([])).toEqual({
-      refusing: { rules: [], byLabel: new Map(), everywhere: [], classes: [], checksQosClass: true, isDryRun: false },
+      refusing: {
+        rules: [],
+        byLabel: new Map(),
+        everywhere: [],
+        classes: [],
+        checksQosClass: true,
+        checksSpareRoom: true,
+        isDryRun: false,
+      },
       warning: undefined,
       giving: undefined,
       leftOut: new Map(),

@@ -145,6 +145,49 @@ describe('runWithLease', () => {
     await end(clock, a);
   });
 
+  test('a candidate that waits watches the lease, and asks for nothing while another renews it', async () => {
+    const [server, clock] = [leaseServer(), manualClock()];
+    const a = contend(server, clock, 'a');
+    await clock.advance(0);
+    const b = contend(server, clock, 'b');
+    await clock.advance(3_000);
+    server.asked.length = 0;
+    await clock.advance(60_000);
+    expect([new Set(server.asked), server.asked.length]).toEqual([new Set(['a PATCH']), 24]);
+    server.remove(NAME);
+    await clock.advance(2_500);
+    expect([leaders(a, b), server.leases.get(NAME)?.metadata.uid]).toEqual([1, 'uid-2']);
+    await end(clock, a, b);
+  });
+
+  test('a candidate that may not watch the lease asks for it', async () => {
+    const [server, clock] = [leaseServer(), manualClock()];
+    server.unwatched.add('b');
+    const a = contend(server, clock, 'a');
+    await clock.advance(0);
+    const b = contend(server, clock, 'b');
+    await clock.advance(60_000);
+    expect(server.asked.filter((each) => each === 'b GET')).toHaveLength(31);
+    expect(server.asked.filter((each) => each === 'b list').length).toBeLessThan(15);
+    server.cut.add('a');
+    await clock.advance(20_000);
+    expect(leaders(b)).toBe(1);
+    await end(clock, a, b);
+  });
+
+  test('a candidate that has waited for an hour asks no more often than one that has just begun', async () => {
+    const [server, clock] = [leaseServer(), manualClock()];
+    const a = contend(server, clock, 'a');
+    await clock.advance(0);
+    const b = contend(server, clock, 'b');
+    await clock.advance(3_600_000);
+    expect(server.asked.filter((each) => each.startsWith('b ')).length).toBeLessThan(60);
+    server.cut.add('a');
+    await clock.advance(18_000);
+    expect(leaders(b)).toBe(1);
+    await end(clock, a, b);
+  });
+
   test('a term is over for a process that was frozen, before any timer has run', async () => {
     const [server, clock] = [leaseServer(), manualClock()];
     const a = contend(server, clock, 'a');

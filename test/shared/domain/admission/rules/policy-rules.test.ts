@@ -17,6 +17,7 @@ const FORBIDDING: { readonly [Name in keyof PolicyLimits]: PolicyLimits[Name] } 
   maxPriority: 10,
   preemption: 'Never',
   requireQuotaFor: ['high'],
+  runOn: { room: 'Spare', classNames: undefined },
 };
 const LIMITS = Object.entries(FORBIDDING) as readonly [keyof PolicyLimits, unknown][];
 

@@ -1,0 +1,70 @@
+import { SECOND_MS } from '#shared/domain/base/durations.ts';
+import type { SpareStatus } from '#shared/api/spare-status.ts';
+import type { PassResult } from '#shared/decide/eviction/decide.ts';
+import type { PodsOnNode } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
+import { restoreSpareState } from '#shared/decide/spare/digest.ts';
+import type { SpareObservation } from '#shared/decide/spare/lendable.ts';
+import { observeSpare, type SparePods, sparePodsOf } from '#shared/decide/spare/observe-spare.ts';
+import { type BySpareKind, decideSpare, type SpareDecision, type SpareState } from '#shared/decide/spare/spare.ts';
+import { spareStatus, writtenSpare } from '#shared/decide/spare/spare-status.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { PreviousStatus } from './observe/api-server/node-pressure-object.ts';
+
+export interface SparePorts {
+  /** Bytes and millicores that pods may request; `undefined` while the Node is unknown. */
+  readonly allocatable: () => BySpareKind<number> | undefined;
+  readonly arePodsKnown: () => boolean;
+  /** What an earlier process wrote; `undefined` until it has been read. */
+  readonly previousStatus: () => PreviousStatus | undefined;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+/** Measures the spare room of the node while its policy asks for it; otherwise costs nothing. */
+export interface SpareMeter {
+  readonly passed: (result: PassResult) => void;
+  /** `undefined` while nothing is measured. */
+  readonly status: () => SpareStatus | undefined;
+}
+
+const PERIOD_MS = 10 * SECOND_MS;
+
+export function createSpareMeter({ allocatable, arePodsKnown, previousStatus, clock }: SparePorts): SpareMeter {
+  let state: SpareState | undefined;
+  let latest: { readonly decision: SpareDecision; readonly seen: BySpareKind<SpareObservation> } | undefined;
+  let policy: PassResult['policy'] | undefined;
+  let pods: { readonly of: PodsOnNode; readonly spare: SparePods } | undefined;
+  let measuredAt = -Infinity;
+
+  function measure({ snapshot, policy: inForce }: PassResult, previous: PreviousStatus): void {
+    const amounts = allocatable();
+    const isReadable = snapshot.pods.unreadable.length === 0;
+    // A pod that is not counted could be ended by the amount that is published.
+    if (amounts === undefined || !arePodsKnown() || !isReadable) return;
+    const spare = pods?.of === snapshot.pods ? pods.spare : sparePodsOf(snapshot.pods);
+    pods = { of: snapshot.pods, spare };
+    const seen = observeSpare(snapshot, inForce, spare, amounts);
+    if (seen === undefined) return;
+    state ??= restoreSpareState(writtenSpare(previous, offset(), snapshot.now), snapshot.now);
+    const decision = decideSpare(state, seen, inForce.spare, snapshot.now);
+    state = decision.state;
+    latest = { decision, seen };
+    measuredAt = snapshot.now;
+  }
+
+  const offset = (): number => clock.now() - clock.monotonic();
+
+  return {
+    passed: (result) => {
+      const previous = previousStatus();
+      policy = result.policy;
+      if (policy.spare.mode === 'Disabled') [state, latest, pods] = [undefined, undefined, undefined];
+      else if (previous !== undefined && isDue(result.snapshot)) measure(result, previous);
+    },
+    status: () => latest && policy && spareStatus(latest.decision, latest.seen, policy, offset()),
+  };
+
+  /** Pods that come and go count at once. */
+  function isDue({ now, pods: current }: PassResult['snapshot']): boolean {
+    return now - measuredAt >= PERIOD_MS || pods?.of !== current;
+  }
+}

@@ -1,0 +1,119 @@
+import { podRequests } from '#shared/domain/pod/pod-requests.ts';
+import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
+import { type Amounts, quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { SPARE_RESOURCES } from '#shared/domain/spare/spare-resources.ts';
+import { type AgentPolicy, thresholdMode } from '#shared/api/node-pressure-policy/policy.ts';
+import { leastHeadroom } from '#shared/decide/eviction/memory-trend.ts';
+import { decidingObservations } from '#shared/decide/eviction/snapshot/deciding-figures.ts';
+import type { NodeSnapshot, PodsOnNode } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
+import type { SpareObservation } from './lendable.ts';
+import { LENDING } from './messages.ts';
+import type { BySpareKind } from './spare.ts';
+
+/** Bytes and millicores. */
+type NodeAmounts = BySpareKind<number>;
+
+/** The pods of a node that use spare room, and what they and all others request. */
+export interface SparePods {
+  readonly uids: readonly string[];
+  readonly requested: NodeAmounts;
+  readonly others: NodeAmounts;
+}
+
+/** Terminating pods count: the kubelet counts them too. */
+export function sparePodsOf({ running }: Pick<PodsOnNode, 'running'>): SparePods {
+  const all = running.map(({ pod }) => ({ uid: pod.uid, amounts: podRequests(pod) }));
+  const [spare, others] = [all.filter(isSpare), all.filter((each) => !isSpare(each))];
+  return {
+    uids: spare.map(({ uid }) => uid),
+    requested: {
+      memory: total(spare, (amounts) => numberOf(amounts, SPARE_RESOURCES.memory)),
+      cpu: total(spare, (amounts) => numberOf(amounts, SPARE_RESOURCES.cpu)),
+    },
+    others: {
+      memory: total(others, (amounts) => numberOf(amounts, 'memory')),
+      cpu: total(others, (amounts) => numberOf(amounts, 'cpu', quantityMilliNumber)),
+    },
+  };
+}
+
+interface PodAmounts {
+  readonly uid: string;
+  readonly amounts: Amounts;
+}
+
+function isSpare({ amounts }: PodAmounts): boolean {
+  return Object.values(SPARE_RESOURCES).some((name) => amounts.has(name));
+}
+
+function total(pods: readonly PodAmounts[], of: (amounts: Amounts) => number): number {
+  return pods.reduce((sum, { amounts }) => sum + of(amounts), 0);
+}
+
+function numberOf(amounts: Amounts, name: string, read = quantityNumber): number {
+  const amount = amounts.get(name);
+  return amount === undefined ? 0 : read(amount);
+}
+
+/** What a pass saw; `undefined` while memory or CPU is not measured, or the amounts of the node are unknown. */
+export function observeSpare(
+  snapshot: NodeSnapshot,
+  policy: AgentPolicy,
+  pods: SparePods,
+  allocatable: NodeAmounts,
+): BySpareKind<SpareObservation> | undefined {
+  const observations = decidingObservations(snapshot, policy);
+  const memory = observations.get('memory.available');
+  const { cpu } = snapshot;
+  if (memory === undefined || cpu === undefined) return undefined;
+  const [capacity, available] = [quantityNumber(memory.capacity), quantityNumber(memory.available)];
+  const spareUsed = spareUsage(snapshot, pods);
+  const headroom = leastHeadroom(policy.thresholds, observations);
+  const objection = objectionTo(snapshot, policy);
+  const idle = cpu.availableCores * MILLICORES;
+  return {
+    memory: {
+      capacity,
+      allocatable: allocatable.memory,
+      ceiling: capacity - available + Math.min(headroom, available),
+      used: Math.max(0, capacity - available - spareUsed.memory),
+      requested: pods.others.memory,
+      spare: { requested: pods.requested.memory, used: spareUsed.memory },
+      textOf: readableBytes,
+      objection,
+    },
+    cpu: {
+      capacity: cpu.cores * MILLICORES,
+      allocatable: allocatable.cpu,
+      ceiling: cpu.cores * MILLICORES,
+      used: Math.max(0, cpu.cores * MILLICORES - idle - spareUsed.cpu),
+      requested: pods.others.cpu,
+      spare: { requested: pods.requested.cpu, used: spareUsed.cpu },
+      textOf: (millicores) => `${Math.round(millicores)}m`,
+      objection,
+    },
+  };
+}
+
+const MILLICORES = 1_000;
+const NANOCORES_PER_MILLICORE = 1e6;
+
+/** A pod that has not been measured yet counts as using nothing: until it settles, its request does. */
+function spareUsage({ usage }: NodeSnapshot, { uids }: SparePods): NodeAmounts {
+  const all = uids.map((uid) => usage.get(uid));
+  return {
+    memory: all.reduce((sum, each) => sum + (each?.memory?.workingSetBytes ?? 0), 0),
+    cpu: all.reduce((sum, each) => sum + (each?.cpuNanoCores ?? 0), 0) / NANOCORES_PER_MILLICORE,
+  };
+}
+
+function objectionTo({ doubts }: NodeSnapshot, policy: AgentPolicy): SpareObservation['objection'] {
+  if (doubts.has('memory.available')) return (facts) => LENDING.doubtful({}, facts);
+  const evicts = policy.thresholds.some(
+    (threshold) =>
+      resourceOf(threshold.signal) === 'memory' &&
+      (policy.mode === 'DryRun' || thresholdMode(threshold, policy) === 'Enforce'),
+  );
+  return evicts ? undefined : (facts) => LENDING.noThreshold({}, facts);
+}

@@ -1,0 +1,87 @@
+/*
+ * Who may run in spare room. Nodes lend it to pods that a PriorityPolicy sends there (runOn): nobody else may name it,
+ * and a pod that runs in it requests nothing of the node, or it would hold both.
+ */
+import type { Because } from '#shared/domain/base/because.ts';
+import { type Message, reasonOf } from '#shared/domain/admission/decision.ts';
+import { type NamedClass, type OfPolicy, podsOf } from '#shared/domain/admission/messages/priority-messages.ts';
+import { CEL_POLICY, type PolicyRule } from '#shared/domain/admission/policy-rule.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
+import { concerns, spareGrant } from '#shared/domain/priority/run-on.ts';
+import { requestsNodeRoom, usesSpareRoom } from '#shared/domain/spare/spare-room.ts';
+
+const NOT_MOVED =
+  'but this pod requests cpu or memory: the webhook did not answer in time, or the policy has just changed; try again';
+
+export const SPARE_RULE_MESSAGES = {
+  spareRoomNotGranted: {
+    code: 'SpareRoomNotGranted',
+    status: 403,
+    text: (v: NamedClass) =>
+      `plimsoll.dev/spare-cpu and plimsoll.dev/spare-memory may be requested only where a PriorityPolicy with runOn grants spare room; none here grants it to ${podsOf(v)}`,
+  },
+  spareRoomWithRequests: {
+    code: 'SpareRoomWithRequests',
+    status: 403,
+    text: () =>
+      'a pod that requests plimsoll.dev/spare-cpu or plimsoll.dev/spare-memory must request no cpu and no memory; set requests.cpu and requests.memory to "0"',
+  },
+  spareRoomNotGiven: {
+    code: 'SpareRoomNotGiven',
+    status: 403,
+    text: (v: NamedClass & OfPolicy) => `policy \`${v.policy}\` runs ${podsOf(v)} here in spare room, ${NOT_MOVED}`,
+  },
+} as const satisfies Record<string, Message<never>>;
+
+/** Refuses spare room that no policy grants, and room held twice. */
+export function breaksSpareRule(pod: Pod, policies: readonly PriorityPolicy[]): Because | undefined {
+  if (!usesSpareRoom(pod)) return undefined;
+  const { priorityClassName = '' } = pod.spec;
+  const facts = { namespace: pod.namespace, priorityClassName };
+  if (spareGrant(policies, priorityClassName) === 'None')
+    return reasonOf(SPARE_RULE_MESSAGES.spareRoomNotGranted, facts, facts);
+  return requestsNodeRoom(pod) ? reasonOf(SPARE_RULE_MESSAGES.spareRoomWithRequests, {}, facts) : undefined;
+}
+
+/** The same for the API server, over the rules that apply: empty without a fault. */
+export const CEL_SPARE_FAULT = [
+  "!params.spec.checkSpareRoom || !variables.usesSpareRoom ? '' :",
+  '!variables.held.exists(rules, rules.exists(rule, has(rule.runOn) &&',
+  '  (!has(rule.sparePriorityClassNames) || variables.className in rule.sparePriorityClassNames))) ?',
+  "  params.spec.messagePrefix + 'plimsoll.dev/spare-cpu and plimsoll.dev/spare-memory may be requested only where a PriorityPolicy with runOn grants spare room; none here grants it to ' + variables.shownPods :",
+  `!variables.requestsNodeRoom ? '' : params.spec.messagePrefix + '${SPARE_RULE_MESSAGES.spareRoomWithRequests.text()}'`,
+] as const;
+
+/**
+ * A pod of such a class that was not moved: the mutating entry ignores failures, so a caller who can delay its answer
+ * could keep its requests.
+ */
+export const SPARE_RULE: PolicyRule = {
+  judges: ['pod'],
+  isSet: ({ runOn }) => runOn.room === 'Spare',
+  breaks: ({ pod }, { name: policy, runOn }) => {
+    const { priorityClassName = '' } = pod.spec;
+    const isSent = runOn.room === 'Spare' && concerns(runOn, priorityClassName);
+    if (!isSent || usesSpareRoom(pod) || !requestsNodeRoom(pod)) return undefined;
+    const facts = { policy, namespace: pod.namespace, priorityClassName };
+    return reasonOf(SPARE_RULE_MESSAGES.spareRoomNotGiven, facts, facts);
+  },
+  compiled: ({ runOn: { room, classNames } }) =>
+    room === 'Requested'
+      ? {}
+      : { runOn: room, ...(classNames !== undefined && { sparePriorityClassNames: classNames }) },
+  cel: () => ({
+    // Rules that only grant, for those that warn judge in another set, are not judged by here.
+    fault:
+      "(has(rule.runOn) && rule.runOn == 'Spare' && has(rule.mustBeGiven) && !variables.usesSpareRoom && variables.requestsNodeRoom && (!has(rule.sparePriorityClassNames) || variables.className in rule.sparePriorityClassNames))",
+    sentence: `    ${CEL_POLICY} + 'runs ' + variables.shownPods + ' here in spare room, ${NOT_MOVED}'`,
+  }),
+  problems: ({ runOn }, { classes, whyRefused }) =>
+    (runOn.classNames ?? [])
+      .filter((name) => {
+        const named = classes.get(name);
+        return named === undefined || whyRefused(named) !== undefined;
+      })
+      .map((name) => `sparePriorityClassNames: class \`${name}\` can never be used here`),
+};
