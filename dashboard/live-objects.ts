@@ -87,7 +87,7 @@ export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
       nodePolicies: createPolicyViews(nodePolicies, names, pressures),
       readNode: (name, signal) =>
         readNode({ ...options, known: { classes, policies: nodePolicies, pressures } }, name, signal),
-      readPod: (pod, signal) => readPod(options.client, pod, signal),
+      readPod: (pod, signal) => readPod(options, pod, signal),
       podFigures: (node, uid) => pressures.get(node)?.status?.pods?.find((each) => each.uid === uid),
       overview: createOverview(options.client, options.clock),
       podNames: (text, signal) => podNames(options.client, text, signal),

@@ -1,4 +1,5 @@
-import { decodePodEvent, type PodEvent } from '#shared/decide/pods/pod-events.ts';
+import { decodePodEvents, type PodEvent } from '#shared/decide/pods/pod-events.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Disruption } from '#shared/domain/disruption/disruption.ts';
 import { DISRUPTIONS, EVENTS, PDBS, PODS, resourceLabel } from '#shared/kube/resource.ts';
 import { type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
@@ -33,7 +34,11 @@ export async function orInOwnNamespace<T>(
 const READ = [PODS, EVENTS, DISRUPTIONS, PDBS];
 
 /** Reads a namespace, by default that of the context. Rejects with an InputError if its pods may not be listed. */
-export async function readOwnNamespace(options: ClusterOptions, wanted?: string): Promise<NamespaceObjects> {
+export async function readOwnNamespace(
+  options: ClusterOptions,
+  now: Instant,
+  wanted?: string,
+): Promise<NamespaceObjects> {
   const [{ withCluster }, { listPermitted }] = await Promise.all([
     import('./open-cluster.ts'),
     import('./list-all.ts'),
@@ -49,7 +54,10 @@ export async function readOwnNamespace(options: ClusterOptions, wanted?: string)
     return {
       namespace,
       pods: ofKind(manifests, PODS),
-      events: ofKind(manifests, EVENTS).map(({ raw }) => decodePodEvent(raw)),
+      events: decodePodEvents(
+        ofKind(manifests, EVENTS).map(({ raw }) => raw),
+        now,
+      ),
       removals: decodeDisruptions(ofKind(manifests, DISRUPTIONS)),
       budgets: ofKind(manifests, PDBS),
       refused: refused.map(({ resource }) => resourceLabel(resource)),

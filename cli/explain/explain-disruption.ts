@@ -1,5 +1,5 @@
 import { secondsText } from '#shared/api/fields.ts';
-import type { Disruption, RecordedCandidate } from '#shared/domain/disruption/disruption.ts';
+import { type Disruption, namesPod, type RecordedCandidate } from '#shared/domain/disruption/disruption.ts';
 import { ageText, durationText } from '#shared/domain/base/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
@@ -90,10 +90,7 @@ export function removalsOf(
   pod: NamespacedName,
   { disruptions }: Pick<RecordsOfNamespace, 'disruptions'>,
 ): readonly Disruption[] {
-  return disruptions.filter(
-    ({ namespace, spec, outcome }) =>
-      namespace === pod.namespace && [spec, ...outcome.others].some((each) => each.pod === pod.name),
-  );
+  return disruptions.filter((each) => each.namespace === pod.namespace && namesPod(each, pod.name));
 }
 
 /** Prints what the records say about every pod of that name. */

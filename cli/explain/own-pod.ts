@@ -20,7 +20,7 @@ const HIDDEN = 'place in the eviction order, protection, room on nodes, avoided 
 /** A pod as a person with a role in its namespace alone may see it. */
 export async function explainOwnPod(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
   const given = splitName(wanted, 'pod', options.namespace ?? '');
-  const read = await readOwnNamespace(options, given.namespace === '' ? undefined : given.namespace);
+  const read = await readOwnNamespace(options, io.now(), given.namespace === '' ? undefined : given.namespace);
   const manifest = read.pods.find((each) => nameOf(each) === given.name);
   const situation = situationOf(given.name, manifest?.raw, read);
   const metadata = { namespace: read.namespace, name: given.name };
@@ -36,7 +36,7 @@ export async function explainRefusedPod(
   options: ExplainOptions,
   io: ProcessIo,
 ): Promise<boolean> {
-  const read = await readOwnNamespace(options, metadata.namespace);
+  const read = await readOwnNamespace(options, io.now(), metadata.namespace);
   const situation = situationOf(metadata.name, undefined, read);
   if (situation.state === 'Refused') await print({ metadata, ...situation }, options, io);
   return situation.state === 'Refused';

@@ -1,4 +1,4 @@
-import { DEFAULT_RECLAIM } from '#shared/domain/queue/reclaim-settings.ts';
+import { DEFAULT_RECLAIM, reclaimInForce } from '#shared/domain/queue/reclaim-settings.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import {
@@ -33,6 +33,14 @@ export interface SwitchRow {
   readonly value: string;
   /** No object, or one that does not say it. */
   readonly isDefault: boolean;
+  /** What the object says where that is not in force. */
+  readonly written?: string;
+}
+
+/** What is in force of the reclaim that the queue root says, which is capped where it says what cannot be read. */
+function fieldsInForce(object: object): Readonly<Record<string, string>> {
+  const reclaim = reclaimInForce(fieldOf(fieldOf(object, 'spec'), 'reclaim'));
+  return Object.fromEntries(Object.entries(reclaim).map(([field, value]) => [`reclaim.${field}`, value]));
 }
 
 /** The switches of the objects of a kind; of queues only the root has any, also where there is no such object. */
@@ -46,14 +54,17 @@ export function switchRows(
   const shown = resource !== QUEUES ? objects : roots.length > 0 ? roots : absent;
   return shown.flatMap((object) => {
     const name = String(fieldOf(fieldOf(object, 'metadata'), 'name'));
+    const inForce = resource === QUEUES ? fieldsInForce(object) : {};
     return Object.entries(fields).map(([field, usual]) => {
       const written = field.split('.').reduce<unknown>(fieldOf, fieldOf(object, 'spec'));
       const isDefault = typeof written !== 'string' || written === '';
+      const value = inForce[field] ?? (isDefault ? usual : written);
       return {
         object: `${resource.kind.toLowerCase()}/${name}`,
         field: `spec.${field}`,
-        value: isDefault ? usual : written,
+        value,
         isDefault,
+        ...(!isDefault && written !== value && { written }),
       };
     });
   });
@@ -78,11 +89,10 @@ export async function runShowSwitches(
       }),
     );
     const rows = lists.flat();
-    const cells = rows.map(({ object, field, value, isDefault }) => [
-      object,
-      field,
-      isDefault ? `${value} (default)` : value,
-    ]);
+    const cells = rows.map(({ object, field, value, isDefault, written }) => {
+      const more = isDefault ? ' (default)' : written === undefined ? '' : ` (written: ${written})`;
+      return [object, field, `${value}${more}`];
+    });
     const answer = {
       document: listDocument('Switch', rows),
       table: () => formatTable(['OBJECT', 'FIELD', 'VALUE'], cells),

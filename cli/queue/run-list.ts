@@ -26,7 +26,7 @@ export async function runQueueList(options: QueueListOptions, io: ProcessIo): Pr
 }
 
 async function listPods(options: QueueListOptions, io: ProcessIo): Promise<void> {
-  const read = await readOwnNamespace(options, options.namespace);
+  const read = await readOwnNamespace(options, io.now(), options.namespace);
   const rows = read.pods.flatMap((each) => rowOf(each, read));
   if (isTable(options.output)) {
     io.tell(`Warning: ${notShown('what queues deserve and use')}`);

@@ -63,7 +63,7 @@ async function whyNotInCluster(wanted: string | undefined, options: WhyNotOption
 /** Nodes and pods of other namespaces are not known: the reasons are those that the pods carry. */
 async function whyNotInNamespace(wanted: string | undefined, options: WhyNotOptions, io: ProcessIo): Promise<void> {
   const given = wanted === undefined ? undefined : splitName(wanted, 'pod', options.namespace ?? '');
-  const read = await readOwnNamespace(options, given?.namespace || options.namespace);
+  const read = await readOwnNamespace(options, io.now(), given?.namespace || options.namespace);
   const pods = read.pods.map((each) => decodeManifest(each, decodePod));
   const raws = new Map(read.pods.map((each) => [nameOfManifest(each), each.raw]));
   const explain = (pod: Pod) => ownReason(pod, situationOf(pod.name, raws.get(pod.name), read));

@@ -1,7 +1,8 @@
 import { decodeDisruption } from '#shared/api/disruption.ts';
-import { decodePodEvent } from '#shared/decide/pods/pod-events.ts';
+import { namesPod } from '#shared/domain/disruption/disruption.ts';
+import { decodePodEvents } from '#shared/decide/pods/pod-events.ts';
 import type { PodEvidence } from '#shared/decide/pods/pod-situation.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext, KubeClient } from '#shared/kube/client/client.ts';
 import { parseItem } from '#shared/kube/list/list-scanner.ts';
 import { readSome } from '#shared/kube/list/read-some.ts';
 import { DISRUPTIONS, EVENTS, PODS, type Resource } from '#shared/kube/resource.ts';
@@ -25,7 +26,11 @@ const TIMEOUT_MS = 5_000;
  * Reads a pod, its Events and the records of removed pods of its name on request, and keeps nothing; if there is no such
  * pod, also what its controller was refused. Never rejects.
  */
-export async function readPod(client: KubeClient, { namespace, name }: PodName, signal: AbortSignal): Promise<ReadPod> {
+export async function readPod(
+  { client, clock }: Pick<ClientContext, 'client' | 'clock'>,
+  { namespace, name }: PodName,
+  signal: AbortSignal,
+): Promise<ReadPod> {
   const list = (resource: Resource, fieldSelector: string) =>
     listed(client, { resource, namespace, fieldSelector }, signal);
   const [pods, own, records] = await Promise.all([
@@ -36,15 +41,13 @@ export async function readPod(client: KubeClient, { namespace, name }: PodName, 
   if (pods.problem !== undefined) return { kind: 'unavailable', message: pods.problem };
   const [raw] = pods.items;
   const refusals = raw === undefined ? await list(EVENTS, 'reason=FailedCreate') : NOTHING;
-  const removals = records.items
-    .flatMap((each) => decodeDisruption(each) ?? [])
-    .filter(({ spec }) => spec.pod === name);
+  const removals = records.items.flatMap((each) => decodeDisruption(each) ?? []).filter((each) => namesPod(each, name));
   return {
     kind: 'read',
     evidence: {
       name,
       ...(raw !== undefined && { raw }),
-      events: [...own.items, ...refusals.items].map(decodePodEvent),
+      events: decodePodEvents([...own.items, ...refusals.items], clock.now()),
       removals: removals.sort((a, b) => b.spec.removedAt - a.spec.removedAt),
     },
     notes: [own, refusals, records].flatMap(({ problem }) => problem ?? []),

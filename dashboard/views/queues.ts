@@ -2,7 +2,7 @@ import { decodeEvictedPods } from '#shared/api/evicted-pods.ts';
 import { type Fields, fieldsOf, instantOf, integerOf, listOf, textOf } from '#shared/api/fields.ts';
 import { byName } from '#shared/domain/base/texts.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
-import { DEFAULT_RECLAIM } from '#shared/domain/queue/reclaim-settings.ts';
+import { reclaimInForce } from '#shared/domain/queue/reclaim-settings.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { conditionOf } from './condition.ts';
@@ -28,10 +28,7 @@ export function queueEntry(object: KubeObject): QueueEntry {
     parent: textOf(spec['parent'], MAX_NAME_LENGTH) ?? '',
     weight: integerOf(spec['weight']) ?? 1,
     policy: textOf(fieldsOf(spec['preemption'])['policy'], MAX_NAME_LENGTH) ?? 'Default',
-    reclaim:
-      object.metadata.name === ROOT_QUEUE
-        ? (textOf(fieldsOf(spec['reclaim'])['mode'], MAX_NAME_LENGTH) ?? DEFAULT_RECLAIM.mode)
-        : '',
+    reclaim: object.metadata.name === ROOT_QUEUE ? reclaimInForce(spec['reclaim']).mode : '',
     amounts: amountsOf(spec, status),
     waitingPods: integerOf(status['waitingPods']) ?? 0,
     oldestWaiting: instantOf(status['oldestWaiting']),

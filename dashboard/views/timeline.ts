@@ -1,6 +1,7 @@
 import type { Cause, Disruption } from '#shared/domain/disruption/disruption.ts';
-import { isKubeletRefusal, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
-import { type Fields, fieldsOf, instantOf, integerOf, textOf } from '#shared/api/fields.ts';
+import { isKubeletRefusal } from '#shared/domain/pod/pod.ts';
+import { type Fields, fieldsOf, integerOf, textOf } from '#shared/api/fields.ts';
+import { lastSeen } from '#shared/decide/pods/pod-events.ts';
 import { EVENT_REASONS, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { type EvictionView, isRemoval, type NodeView, type TimelineEntry, type TimelineKind } from './view.ts';
@@ -78,16 +79,15 @@ export function eventEntry(event: KubeObject, now: number): EventEntry | undefin
   const kind = kindOf(reason);
   const regarding = fieldsOf(event['regarding']);
   if (kind === undefined || !mayRegard(regarding, event)) return undefined;
-  const series = fieldsOf(event['series']);
   return {
-    at: lastSeen(event, series, now),
+    at: lastSeen(event, now),
     kind,
     isDryRun: reason === EVENT_REASONS.evictionDryRun,
     ...aboutOf(regarding),
     reason,
     why: textOf(event['note'], MAX_NOTE_LENGTH)?.trim() ?? '',
     from: reporterOf(event),
-    count: integerOf(series['count']) ?? 1,
+    count: integerOf(fieldsOf(event['series'])['count']) ?? 1,
     writtenIn: textOf(event.metadata.namespace, MAX_NAME_LENGTH) ?? '',
   };
 }
@@ -130,14 +130,6 @@ function reporterOf(event: KubeObject): string {
 function kindOf(reason: string): TimelineKind | undefined {
   if (isKubeletRefusal(reason)) return 'problem';
   return Object.hasOwn(KINDS, reason) ? KINDS[reason] : undefined;
-}
-
-/** The author of an Event chooses its times, except the creation time, which the API server sets. */
-function lastSeen({ eventTime, metadata }: KubeObject & Fields, series: Fields, now: number): number {
-  const given = [series['lastObservedTime'], eventTime, metadata.creationTimestamp].map(instantOf);
-  const times = given.filter((time) => time !== undefined);
-  const credible = times.find((time) => time - now <= MAX_SKEW_MS);
-  return Math.min(credible ?? times.at(-1) ?? 0, now);
 }
 
 function aboutOf(reference: Fields): Pick<TimelineEntry, 'about' | 'namespace' | 'node'> {

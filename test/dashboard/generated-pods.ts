@@ -2,7 +2,7 @@ import type { DashboardSources } from '#dashboard/sources.ts';
 import type { Overview } from '#dashboard/pods/overview.ts';
 import type { PodName, ReadPod } from '#dashboard/pods/read-pod.ts';
 import { decodeDisruption } from '#shared/api/disruption.ts';
-import { decodePodEvent } from '#shared/decide/pods/pod-events.ts';
+import { decodePodEvents } from '#shared/decide/pods/pod-events.ts';
 import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import { generatedRecords } from './generated-records.ts';
 
@@ -13,14 +13,15 @@ const WAITS = 'waits for 2 cpu: queue research is at its maximum 10; before team
 /** Pods by name: one that waits, one that runs and is in line, one whose controller was refused; others were removed. */
 export function generatedPods(now: number): PodSources {
   const time = (agoMs: number) => new Date(now - agoMs).toISOString();
-  const events = [
+  const written = [
     {
       reason: 'FailedCreate',
       note: 'Error creating: pods "web-5d-abcde" is forbidden: exceeded quota: critical-tier: requests.memory is limited to 2Ti; used 2Ti, requested 1Gi; largest holders: team-1, team-2',
       eventTime: time(MINUTE_MS),
       regarding: { kind: 'ReplicaSet', namespace: 'team-1', name: 'web-5d', uid: 'rs' },
     },
-  ].map(decodePodEvent);
+  ];
+  const events = decodePodEvents(written, now);
   const records = generatedRecords(now).flatMap((raw) => decodeDisruption(raw) ?? []);
   const removalsOf = ({ namespace, name }: PodName) =>
     records.filter((each) => each.namespace === namespace && each.spec.pod === name);

@@ -195,3 +195,8 @@ function fairShare(counts: readonly number[], perNamespace: number, total: numbe
   }
   return { each: perNamespace, spare: 0 };
 }
+
+/** Whether the record is about a pod of that name, alone or among others. */
+export function namesPod({ spec, outcome }: Pick<Disruption, 'spec' | 'outcome'>, name: string): boolean {
+  return [spec, ...outcome.others].some(({ pod }) => pod === name);
+}

@@ -36,6 +36,12 @@ export function reclaimSettings(written: WrittenReclaim = {}): ReclaimSettings {
   return isCapped ? { ...settings, mode: 'DryRun' } : settings;
 }
 
+/** `reclaimSettings` of what an object says, which may be anything. */
+export function reclaimInForce(said: unknown): ReclaimSettings {
+  const written = FIELDS.map((field) => [field, (said as Readonly<Record<string, unknown>> | undefined)?.[field]]);
+  return reclaimSettings(Object.fromEntries(written.filter(([, value]) => typeof value === 'string' && value !== '')));
+}
+
 /** What is wrong with them, as sentences. */
 export function reclaimFaults(written: WrittenReclaim): readonly string[] {
   return unreadableFields(written).map(

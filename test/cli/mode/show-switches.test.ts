@@ -4,7 +4,10 @@ import { SWITCHES, switchRows } from '#cli/mode/show-switches.ts';
 
 const fieldsOf = (kind: string) => SWITCHES.find(([resource]) => resource.kind === kind)?.[1] ?? {};
 const shortly = (rows: ReturnType<typeof switchRows>) =>
-  rows.map(({ object, field, value, isDefault }) => `${object} ${field}=${value}${isDefault ? ' (default)' : ''}`);
+  rows.map(({ object, field, value, isDefault, written }) => {
+    const more = isDefault ? ' (default)' : written === undefined ? '' : ` (written: ${written})`;
+    return `${object} ${field}=${value}${more}`;
+  });
 
 describe('the switches of a cluster', () => {
   test('of a policy, what it says and what holds otherwise', () => {
@@ -22,6 +25,11 @@ describe('the switches of a cluster', () => {
       'with one',
       [{ metadata: { name: 'root' }, spec: { reclaim: { mode: 'Enforce' } } }],
       'queue/root spec.reclaim.mode=Enforce',
+    ],
+    [
+      'with one that says what cannot be read, the mode in force',
+      [{ metadata: { name: 'root' }, spec: { reclaim: { mode: 'Enforce', by: 'Weights' } } }],
+      'queue/root spec.reclaim.mode=DryRun (written: Enforce)',
     ],
   ])('of queues %s only those of the root', (_, objects, first) => {
     const rows = shortly(switchRows(QUEUES, fieldsOf('Queue'), objects));

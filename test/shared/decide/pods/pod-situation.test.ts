@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decodeDisruption } from '#shared/api/disruption.ts';
-import { decodePodEvent } from '#shared/decide/pods/pod-events.ts';
+import { decodePodEvents } from '#shared/decide/pods/pod-events.ts';
 import { podSituation } from '#shared/decide/pods/pod-situation.ts';
 import { EVICTED } from '#test/cli/disruptions/example-disruptions.ts';
 
@@ -11,13 +11,22 @@ function pod(spec: object, status: object = {}, metadata: object = {}): object {
   return { metadata: { name: 'web-1', uid: 'u', ...metadata }, spec, status };
 }
 
+const NOW = Date.parse('2026-06-01T00:00:00Z');
+
 function event(reason: string, note: string, time = '2026-01-01T00:00:00Z', regarding: object = {}): object {
-  return { reason, note, eventTime: time, regarding: { kind: 'Pod', name: 'web-1', uid: 'u', ...regarding } };
+  const reportingController = 'plimsoll.dev/scheduler';
+  return {
+    reason,
+    note,
+    reportingController,
+    eventTime: time,
+    regarding: { kind: 'Pod', name: 'web-1', uid: 'u', ...regarding },
+  };
 }
 
 function situation(raw: unknown, events: readonly object[] = [], removals: readonly object[] = [], name = 'web-1') {
   const records = removals.flatMap((each) => decodeDisruption(each) ?? []);
-  return podSituation({ name, raw, events: events.map(decodePodEvent), removals: records });
+  return podSituation({ name, raw, events: decodePodEvents(events, NOW), removals: records });
 }
 
 describe('a pod that exists', () => {
@@ -50,6 +59,22 @@ describe('a pod that exists', () => {
   ])('%s', (_, raw, events, expected, text) => {
     const { state, because } = situation(raw, events);
     expect([`${state} ${because.code}`, because.text]).toEqual([expected, expect.stringContaining(text)]);
+  });
+
+  test.each<[string, object]>([
+    ['in the future', { eventTime: '2036-01-01T00:00:00Z', metadata: { creationTimestamp: '2026-01-01T00:00:00Z' } }],
+    ['under another name', { eventTime: '2026-03-01T00:00:00Z', reportingController: 'tenant.example.com' }],
+    ['without a name', { eventTime: '2026-03-01T00:00:00Z', reportingController: undefined }],
+  ])('an Event that someone wrote %s is not the last word', (_, change) => {
+    const forged = { ...event('WaitsInQueue', 'forged'), ...change };
+    const events = [...Array.from({ length: 50 }, () => forged), event('WaitsInQueue', 'true', '2026-02-01T00:00:00Z')];
+    expect(situation(pod(GATED), events).because.text).toBe('true');
+  });
+
+  test('what a user writes in our words about its pod is not shown as ours, the words of kubelets are', () => {
+    const byTenant = { reportingController: 'kubelet' };
+    const told = ['Reclaimed', 'Rescheduled', 'Evicted'].map((reason) => ({ ...event(reason, 'x'), ...byTenant }));
+    expect(situation(pod({ nodeName: 'n1' }), told).events.map(({ code }) => code)).toEqual(['Evicted']);
   });
 
   test('a condition that stays after the gate is off says nothing', () => {
@@ -109,6 +134,6 @@ describe('a pod that does not exist', () => {
   });
 
   test.each([[{}], [undefined], [[]], ['x'], [{ regarding: 1, eventTime: 2 }]])('Events may be anything: %o', (raw) => {
-    expect(podSituation({ name: 'a', events: [decodePodEvent(raw)], removals: [] }).state).toBe('Unknown');
+    expect(podSituation({ name: 'a', events: decodePodEvents([raw], NOW), removals: [] }).state).toBe('Unknown');
   });
 });
