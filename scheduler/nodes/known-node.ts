@@ -6,16 +6,23 @@ import {
   type Family,
   type PressureReport,
 } from '#shared/domain/nodes/plan-node-changes.ts';
+import type { SpareNode } from '#shared/domain/nodes/plan-spare.ts';
+import { type Amounts, NO_AMOUNTS, quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { SPARE_KINDS, SPARE_RESOURCES } from '#shared/domain/spare/spare-resources.ts';
+import { opennessOf } from '#shared/decide/queues/open-node.ts';
+import { decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import { PRESSURE_CONDITIONS, PRESSURE_TAINTS } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
   decodeObject,
+  readAmounts,
   readInstant,
   readList,
   readObject,
   readText,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
+import type { SpareEntry } from '#shared/api/spare-status.ts';
 import { decodeNodePressure, isFresh, type NodePressure, type NodePressureStatus } from '#shared/api/node-pressure.ts';
 import {
   type NamedPolicy,
@@ -35,6 +42,7 @@ export interface KnownNode extends ControlledNode {
   readonly labels: ReadonlyMap<string, string>;
   /** All taints as stored: a write replaces the whole list. */
   readonly allTaints: readonly WireObject[];
+  readonly spare: SpareNode;
 }
 
 export const TAINT_KEYS: Readonly<Record<Family, string>> = {
@@ -64,10 +72,36 @@ export function readKnownNode(raw: KubeObject): KnownNode {
       allTaints,
       taints: ownTaints(allTaints),
       conditions: readObject(node, 'status', ownConditions) ?? new Map<Family, ConditionStatus>(),
+      spare: spareNode(
+        raw,
+        readObject(node, 'status', (status) => readAmounts(status, 'capacity')),
+      ),
     };
   });
   if (decoded.ok) return decoded.value;
   throw new Error(`cannot read Node "${raw.metadata.name ?? ''}": ${decoded.field}: ${decoded.message}`);
+}
+
+/** A node that cannot be read as kube-scheduler reads it takes no pods. */
+function spareNode(raw: KubeObject, capacity: Amounts = NO_AMOUNTS): SpareNode {
+  const node = decodeNode(raw);
+  const offered = SPARE_KINDS.map((kind) => [kind, numberIn(capacity, SPARE_RESOURCES[kind])] as const);
+  return {
+    name: raw.metadata.name ?? '',
+    isOpen: node.ok && opennessOf(node.value) !== 'Closed',
+    offered: Object.fromEntries(offered.filter(([, amount]) => amount !== undefined)),
+    capacity: {
+      memory: numberIn(capacity, 'memory') ?? 0,
+      cpu: MILLICORES * (numberIn(capacity, 'cpu') ?? 0),
+    },
+  };
+}
+
+const MILLICORES = 1_000;
+
+function numberIn(amounts: Amounts, name: string): number | undefined {
+  const amount = amounts.get(name);
+  return amount && quantityNumber(amount);
 }
 
 function ownTaints(taints: readonly WireObject[]): ReadonlyMap<Family, Instant | undefined> {
@@ -105,14 +139,19 @@ function readKnownPressure(raw: KubeObject): NodePressure {
 const NO_REASON = { code: '', text: '', facts: {} };
 
 function slim(status: NodePressureStatus): NodePressureStatus {
-  const { conditions, evictions } = status;
+  const { conditions, evictions, spare } = status;
   return {
     ...status,
     next: [],
+    spare: spare && { ...spare, digest: '', memory: slimSpare(spare.memory), cpu: slimSpare(spare.cpu) },
     rules: undefined,
     conditions: conditions.map((condition) => ({ ...condition, reason: '', message: '' })),
     evictions: evictions.map((eviction) => ({ ...eviction, because: NO_REASON })),
   };
+}
+
+function slimSpare(entry: SpareEntry): SpareEntry {
+  return { ...entry, because: NO_REASON };
 }
 
 /** The report of one agent, as far as taints and conditions depend on it. */

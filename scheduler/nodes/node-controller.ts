@@ -17,6 +17,7 @@ import {
   createWriteBudgets,
 } from './pass-ports.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
+import { runSparePass } from './spare-pass.ts';
 import { runTaintPass } from './taint-pass.ts';
 
 export interface NodeControllerOptions extends ClientContext {
@@ -67,6 +68,7 @@ function passPorts({ options, metrics, caches }: NodeControllerParts, term: Leas
     events: createEventRecorder({ ...reporter, client, clock, log, metrics: options.metrics }),
     budgets: createWriteBudgets(configuration, clock),
     contested: createContestedWrites(clock),
+    spareWrites: new Map(),
     announce: createAnnouncer(log),
   };
 }
@@ -75,6 +77,7 @@ function passPorts({ options, metrics, caches }: NodeControllerParts, term: Leas
 async function runPass(ports: NodePassPorts, signal: AbortSignal): Promise<void> {
   await runAvoidancePass(ports, signal);
   await runTaintPass(ports, signal);
+  await runSparePass(ports, signal);
 }
 
 /** Whether an object has changed since the last pass, or that pass is too old. */

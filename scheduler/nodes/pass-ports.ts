@@ -27,12 +27,14 @@ export interface NodePassPorts {
   readonly term: Pick<LeaseTerm, 'isHeld'>;
   readonly budgets: WriteBudgets;
   readonly contested: ContestedWrites;
+  /** When the spare room of each node was written last, in monotonic time. */
+  readonly spareWrites: Map<string, number>;
   /** Logs dry-run decisions, each once for as long as it stays planned. */
   readonly announce: Announce;
 }
 
 /** The written object; a label of metrics. */
-export type WriteKind = 'taints' | 'conditions' | 'avoid';
+export type WriteKind = 'taints' | 'conditions' | 'avoid' | 'spare';
 
 /**
  * Makes one write if the lease is held, the pass continues and the rate allows it. Resolves with whether the write
@@ -44,7 +46,7 @@ export async function writeFenced(
   write: () => Promise<Outcome<unknown>>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const budget = object === 'avoid' ? budgets.avoid : budgets.nodes;
+  const budget = object === 'avoid' || object === 'spare' ? budgets[object] : budgets.nodes;
   // Checked first, so that a write which is sure to fail uses up nothing of the rate.
   if (!term.isHeld() || signal.aborted || !budget.take(name)) return false;
   const outcome = await write();
@@ -115,13 +117,16 @@ export interface WriteBudgets {
   readonly avoid: WriteBudget;
   /** For taints and conditions. */
   readonly nodes: WriteBudget;
+  /** For spare room, which agents change by themselves. */
+  readonly spare: WriteBudget;
 }
 
 export function createWriteBudgets(
   { writesPerMinute }: Pick<NodesConfiguration, 'writesPerMinute'>,
   clock: Pick<Clock, 'monotonic'>,
 ): WriteBudgets {
-  return { avoid: createWriteBudget(writesPerMinute, clock), nodes: createWriteBudget(writesPerMinute, clock) };
+  const budget = (): WriteBudget => createWriteBudget(writesPerMinute, clock);
+  return { avoid: budget(), nodes: budget(), spare: budget() };
 }
 
 /** As many nodes as Kubernetes supports. Beyond that, the nodes with the oldest writes count as not written. */

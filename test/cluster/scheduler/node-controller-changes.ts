@@ -57,7 +57,13 @@ const ofConditions = (condition: object): Refused => ({
 const ofStatus = (status: object): Refused => ({
   path: NODE_STATUS,
   body: { status },
-  refusal: 'the node controller may change only the conditions in the status of a node',
+  refusal: 'the node controller may change only the conditions and the spare room in the status of a node',
+});
+const ofAmounts = (status: object): Refused => ({
+  path: NODE_STATUS,
+  body: { status },
+  refusal:
+    'the node controller may change only plimsoll.dev/spare-memory and plimsoll.dev/spare-cpu of what a node has',
 });
 const NODE_METADATA = 'the node controller may not change the metadata of a node';
 const PRESSURE_METADATA = 'plimsoll-controller may not change the metadata of a NodePressure';
@@ -101,8 +107,13 @@ export const FORBIDDEN_CHANGES = {
       type: PRESSURE_CONDITIONS.memory.replace('plimsoll.dev/', ''),
       status: 'True',
     }),
-    'changes what pods may use': ofStatus({ allocatable: { cpu: '1' } }),
-    'adds a resource': ofStatus({ capacity: { 'example.com/device': '1' } }),
+    'changes what pods may use': ofAmounts({ allocatable: { cpu: '1' } }),
+    'adds a resource': ofAmounts({ capacity: { 'example.com/device': '1' } }),
+    'adds a resource next to spare room': ofAmounts({
+      capacity: { 'example.com/device': '1', 'plimsoll.dev/spare-memory': '1' },
+    }),
+    'adds a resource that is named like spare room': ofAmounts({ capacity: { 'plimsoll.dev/spare-disk': '1' } }),
+    'removes memory': ofAmounts({ capacity: { memory: null } }),
     'removes the addresses': ofStatus({ addresses: null }),
     'adds volumes in use': ofStatus({ volumesInUse: ['example.com/volume'] }),
   },

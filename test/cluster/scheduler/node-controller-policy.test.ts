@@ -130,6 +130,22 @@ describe.skipIf(why !== undefined)(`the account of the node controller${why ?? '
     expect(await typesAfter(types.map((type) => ({ $patch: 'delete', type })))).toEqual(['Ready']);
   });
 
+  test('offers spare room and withdraws it, next to what the node has', async () => {
+    const { capacity } = at(await own().admin.request({ path: NODE }), 'object.status') as {
+      readonly capacity: object;
+    };
+    const room = { 'plimsoll.dev/spare-memory': '1073741824', 'plimsoll.dev/spare-cpu': '500' };
+    const offered = { status: { capacity: room, allocatable: room } };
+    const after = await written(account, { path: NODE_STATUS, body: offered });
+    expect(at(after, 'status.capacity')).toEqual({ ...capacity, ...room, 'plimsoll.dev/spare-memory': '1073741824' });
+    const none = Object.fromEntries(Object.keys(room).map((name) => [name, null]));
+    const without = await written(account, {
+      path: NODE_STATUS,
+      body: { status: { capacity: none, allocatable: none } },
+    });
+    expect(at(without, 'status.capacity')).toEqual(capacity);
+  });
+
   test('writes and empties the avoid list of a NodePressure', async () => {
     const owner = { namespace: 'default', kind: 'ReplicaSet', name: 'web' };
     const avoid = [{ owner, until: '2026-01-01T00:00:00Z' }];

@@ -1,0 +1,83 @@
+import { isFreshReport, MAX_AGE_MS } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { NodePressure } from '#shared/api/node-pressure.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { planSpare, type SpareOffer, type SparePlan, type SpareReport } from '#shared/domain/nodes/plan-spare.ts';
+import { SPARE_KINDS, SPARE_RESOURCES } from '#shared/domain/spare/spare-resources.ts';
+import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { patchObject } from '#shared/kube/client/objects.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { NODES } from '#shared/kube/resource.ts';
+import type { KnownNode } from './known-node.ts';
+import { type NodePassPorts, writeFenced } from './pass-ports.ts';
+
+interface Planned {
+  readonly node: KnownNode;
+  readonly plan: SparePlan;
+}
+
+/** Brings what every node offers to spare pods up to date with what its agent reported; withdrawals come first. */
+export async function runSparePass(ports: NodePassPorts, signal: AbortSignal): Promise<void> {
+  const { caches, budgets } = ports;
+  const now = ports.clock.now();
+  const pressures = new Map(Array.from(caches.pressures.values(), (each) => [each.name, each]));
+  const planned = Array.from(caches.nodes.values(), (node): Planned => {
+    const report = spareReportOf(pressures.get(node.name), now);
+    return { node, plan: planSpare(node.spare, report, ports.settingsOf(node.name).spare) };
+  });
+  const changed = planned.filter(({ node, plan }) => plan.isChanged && !isTooSoon(node, ports));
+  const fair = budgets.spare.inTurn(changed, ({ node }) => node.name);
+  for (const each of fair.toSorted((left, right) => rankOf(left) - rankOf(right))) {
+    if (signal.aborted) return;
+    await carryOut(each, ports, signal);
+  }
+}
+
+/** Where another controller undoes what is written, it is not written again every second. */
+const LEAST_MS = 10_000;
+
+function isTooSoon({ name }: KnownNode, { spareWrites, clock }: NodePassPorts): boolean {
+  return clock.monotonic() - (spareWrites.get(name) ?? -Infinity) < LEAST_MS;
+}
+
+function rankOf({ node, plan }: Planned): number {
+  return SPARE_KINDS.some((kind) => (plan.offer[kind] ?? 0) > (node.spare.offered[kind] ?? 0)) ? 1 : 0;
+}
+
+function spareReportOf(pressure: NodePressure | undefined, now: Instant): SpareReport | undefined {
+  const { spare, observedAt } = pressure?.status ?? {};
+  if (spare === undefined) return undefined;
+  const { mode, memory, cpu } = spare;
+  const isFresh = isFreshReport(observedAt, now, MAX_AGE_MS.underPressure);
+  return { mode, isFresh, amounts: { memory, cpu } };
+}
+
+async function carryOut({ node, plan }: Planned, ports: NodePassPorts, signal: AbortSignal): Promise<void> {
+  const write = () => writeOffer(ports.client, node, plan.offer, signal);
+  const isWritten = await writeFenced(ports, { object: 'spare', name: node.name }, write, signal);
+  if (!isWritten) return;
+  ports.spareWrites.set(node.name, ports.clock.monotonic());
+  ports.log.info({ ...plan.because.facts, code: plan.because.code }, 'Node offers other spare room');
+}
+
+const OPTIONS = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
+
+/**
+ * Conditional: any other write since the node was read is a conflict, and the next pass plans again. A kubelet copies the
+ * capacity to allocatable; a node without one needs both.
+ */
+function writeOffer(
+  client: KubeClient,
+  { name, resourceVersion }: KnownNode,
+  offer: SpareOffer,
+  signal: AbortSignal,
+): Promise<Outcome<unknown>> {
+  const amounts = Object.fromEntries(SPARE_KINDS.map((kind) => [SPARE_RESOURCES[kind], textOf(offer[kind])]));
+  const patch = { metadata: { resourceVersion }, status: { capacity: amounts, allocatable: amounts } };
+  return patchObject(client, { resource: NODES, name, subresource: 'status' }, patch, { ...OPTIONS, signal });
+}
+
+/** Withdrawn by removing the key. */
+function textOf(amount: number | undefined): string | null {
+  return amount === undefined ? null : String(amount);
+}
