@@ -4,6 +4,7 @@ import { addKubeconfigOptions, type ClusterOptions } from './cluster/cluster-opt
 import { type OutputFormat, outputOption } from './output/output-option.ts';
 import { dryRunOption, type ProcessIo } from './process-io.ts';
 import type { ModeOptions } from './mode/run-mode.ts';
+import type { SetOptions } from './mode/set-switches.ts';
 
 type ShowOptions = ClusterOptions & { readonly output: OutputFormat };
 
@@ -26,6 +27,7 @@ export function modeCommand(io: ProcessIo): Command {
     .summary('let the agents of a node pool evict pods, or only report')
     .description('Let the agents of a node pool evict pods, or only report what they would evict.')
     .addCommand(show(io))
+    .addCommand(setOne(io))
     .addCommand(one('dry-run', 'DryRun', 'let the agents only report what they would evict', io))
     .addCommand(one('enforce', 'Enforce', 'let the agents evict pods', io));
 }
@@ -39,6 +41,31 @@ function show(io: ProcessIo): Command {
     const { runShowSwitches } = await import('./mode/show-switches.ts');
     await runShowSwitches(options, io);
   });
+}
+
+const SET_HELP = `
+Sets switches of one object, as plimsoll mode show names them. The Queue root is
+created if it does not exist. The command shows the change and asks before a
+part acts; --yes skips the question.
+
+Exit codes: 0, done; 1, nothing was changed; 2, the command or its input cannot
+be used.
+`;
+
+function setOne(io: ProcessIo): Command {
+  const command = new Command('set')
+    .summary('set fields by which a part acts, or only reports')
+    .description('Set fields by which a part acts, or only reports.')
+    .argument('<object>', 'KIND/NAME, such as queue/root')
+    .argument('<settings...>', 'FIELD=VALUE, such as reclaim.mode=Enforce')
+    .option('-y, --yes', 'do not ask before a part may act', false)
+    .addOption(dryRunOption());
+  return addKubeconfigOptions(command)
+    .addHelpText('after', SET_HELP)
+    .action(async (object: string, settings: readonly string[], options: SetOptions) => {
+      const { runSetSwitches } = await import('./mode/set-switches.ts');
+      await runSetSwitches(object, settings, options, io);
+    });
 }
 
 function one(name: string, mode: Mode, summary: string, io: ProcessIo): Command {

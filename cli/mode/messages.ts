@@ -19,7 +19,8 @@ interface Origin {
 }
 
 export const QUESTION = 'The agents of these nodes would evict pods. Do you want to continue? (y/N)';
-export const NOT_CONFIRMED = 'error: not confirmed, so no policy was changed; --yes skips the question';
+export const QUESTION_SET = 'With these values Plimsoll acts instead of reporting. Do you want to continue? (y/N)';
+export const NOT_CONFIRMED = 'error: not confirmed, so nothing was changed; --yes skips the question';
 
 export function noNodeSelected(selector: string): string {
   return `no node matches the selector "${selector}"; list labels with kubectl get nodes --show-labels`;
@@ -53,8 +54,11 @@ export function staysDryRun(policy: string, fields: readonly string[]): string {
 
 /** As kubectl prints it. */
 export function patched(policy: string, { isChanged, strategy }: PatchedHow): string {
-  const dryRun = strategy === 'none' ? '' : strategy === 'client' ? ' (dry run)' : ' (server dry run)';
-  return `nodepressurepolicy.plimsoll.dev/${policy} patched${isChanged ? '' : ' (no change)'}${dryRun}`;
+  return `nodepressurepolicy.plimsoll.dev/${policy} patched${isChanged ? '' : ' (no change)'}${dryRunNote(strategy)}`;
+}
+
+function dryRunNote(strategy: PatchedHow['strategy']): string {
+  return strategy === 'none' ? '' : strategy === 'client' ? ' (dry run)' : ' (server dry run)';
 }
 
 interface PatchedHow {
@@ -64,6 +68,27 @@ interface PatchedHow {
 
 export function cannotPatch(policy: string, cause: string): string {
   return `error: cannot patch NodePressurePolicy ${policy}: ${cause}`;
+}
+
+export function unknownObject(object: string, forms: readonly string[]): string {
+  return `object "${object}" has no switches; use one of ${forms.join(', ')}`;
+}
+
+export function unknownField(field: string, fields: readonly string[]): string {
+  return `field "${field}" is not a switch of this object; use one of ${fields.join(', ')}`;
+}
+
+export function unreadableSetting(setting: string): string {
+  return `setting "${setting}" is not FIELD=VALUE, such as mode=Enforce`;
+}
+
+/** As kubectl prints it. */
+export function set(object: string, strategy: PatchedHow['strategy']): string {
+  return `${object} patched${dryRunNote(strategy)}`;
+}
+
+export function cannotSet(object: string, cause: string): string {
+  return `error: cannot set ${object}: ${cause}`;
 }
 
 const MAX_NAMED = 5;

@@ -116,7 +116,8 @@ function dryRunSignals(spec: NodePressurePolicySpec): readonly string[] {
   });
 }
 
-const FIELD_MANAGER = 'plimsoll-mode';
+/** Of every change by `plimsoll mode`. */
+export const FIELD_MANAGER = 'plimsoll-mode';
 
 /**
  * Applies a change to the policy as read; with `dryRun` the API server only checks it. Resolves to the API server's

@@ -57,7 +57,7 @@ export async function runMode(mode: Mode, options: ModeOptions, io: ProcessIo): 
     }
     const rows = printRows(modeRows(plan.changes, pool.pressures, io.now()));
     if (options.dryRun !== 'none') io.print(rows);
-    else if (needsConsent(plan, mode, options) && !(await isConfirmed(rows, io))) {
+    else if (needsConsent(plan, mode, options) && !(await isConfirmed(rows, io, QUESTION))) {
       io.tell(NOT_CONFIRMED);
       io.exit(EXIT_REFUSED);
       return;
@@ -73,9 +73,9 @@ function needsConsent({ changes }: ModePlan, mode: Mode, { yes }: ModeOptions): 
 }
 
 /** Shows the planned changes and asks for confirmation; standard output is reserved for results. */
-async function isConfirmed(rows: string, io: ProcessIo): Promise<boolean> {
+export async function isConfirmed(rows: string, io: ProcessIo, question: string): Promise<boolean> {
   io.tell(rows.trimEnd());
-  io.tell(QUESTION);
+  io.tell(question);
   return /^y(es)?$/i.test(await firstLine(io.standardInput));
 }
 

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { NOT_CONFIRMED, QUESTION } from '#cli/mode/messages.ts';
+import { NOT_CONFIRMED, QUESTION, QUESTION_SET } from '#cli/mode/messages.ts';
 import { patchPolicy } from '#cli/mode/plan-mode.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { createObject, deleteObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
-import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
+import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, QUEUES, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { type Run, runPlimsoll } from '#test/cli/run-plimsoll.ts';
 import { sandboxCluster } from '#test/cli/sandbox-cluster.ts';
@@ -70,6 +70,39 @@ describe('plimsoll mode', () => {
       'nodepressurepolicy/batch | spec.taints.mode | DryRun (default)',
       'queue/root | spec.reclaim.mode | DryRun (default)',
     ]);
+  });
+
+  test('set changes switches of one object, and makes the root of queues where there is none', async () => {
+    const asked = await mode('set', 'queue/root', 'reclaim.mode=Enforce');
+    expect([asked.code, told(asked)]).toEqual([
+      1,
+      `FIELD               FROM     TO\nspec.reclaim.mode   DryRun   Enforce\n${QUESTION_SET}\n${NOT_CONFIRMED}\n`,
+    ]);
+    const root = () => getObject(client(), { resource: QUEUES, name: 'root' });
+    expect((await root()).kind).toBe('notFound');
+    const planned = await mode('set', 'queue/root', 'reclaim.mode=Enforce', '--dry-run=client');
+    expect(planned.stdout).toMatch(/DryRun +Enforce\nqueue\.plimsoll\.dev\/root patched \(dry run\)\n$/);
+    const made = await mode('set', 'queue/root', 'reclaim.mode=Enforce', '--yes');
+    expect([made.code, made.stdout]).toEqual([0, 'queue.plimsoll.dev/root patched\n']);
+    expect(await root()).toMatchObject({ object: { spec: { reclaim: { mode: 'Enforce' } } } });
+    const back = await mode('set', 'queue/root', 'spec.reclaim.mode=DryRun', 'reclaim.by=Shares');
+    expect([back.code, back.stdout, told(back)]).toEqual([0, 'queue.plimsoll.dev/root patched\n', '']);
+    expect(await root()).toMatchObject({ object: { spec: { reclaim: { mode: 'DryRun', by: 'Shares' } } } });
+    await deleteObject(client(), { resource: QUEUES, name: 'root' });
+  });
+
+  test.each([
+    [
+      'a value that the API server refuses',
+      ['set', 'nodepressurepolicy/batch', 'mode=Sometimes'],
+      1,
+      /^error: cannot set nodepressurepolicy\.plimsoll\.dev\/batch: .*mode/m,
+    ],
+    ['an object that does not exist', ['set', 'nodepressurepolicy/web', 'mode=DryRun'], 1, /"web" not found/],
+    ['a field that is none', ['set', 'nodepressurepolicy/batch', 'order=3'], 2, /field "order" is not a switch/],
+  ])('set changes nothing for %s', async (_, args, expectedCode, text) => {
+    const { code, stdout, stderr } = await mode(...args);
+    expect([code, stdout, stderr]).toEqual([expectedCode, '', expect.stringMatching(text)]);
   });
 
   test('enforce, and back', async () => {
