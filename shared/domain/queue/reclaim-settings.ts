@@ -38,8 +38,12 @@ export function reclaimSettings(written: WrittenReclaim = {}): ReclaimSettings {
 
 /** `reclaimSettings` of what an object says, which may be anything. */
 export function reclaimInForce(said: unknown): ReclaimSettings {
-  const written = FIELDS.map((field) => [field, (said as Readonly<Record<string, unknown>> | undefined)?.[field]]);
-  return reclaimSettings(Object.fromEntries(written.filter(([, value]) => typeof value === 'string' && value !== '')));
+  const fields = (said ?? {}) as Readonly<Record<string, unknown>>;
+  const written = FIELDS.flatMap((field): [string, string][] => {
+    const value = fields[field];
+    return typeof value === 'string' && value !== '' ? [[field, value]] : [];
+  });
+  return reclaimSettings(Object.fromEntries(written));
 }
 
 /** What is wrong with them, as sentences. */
