@@ -1,8 +1,8 @@
-import { CST, type Document, isScalar, Lexer, LineCounter, parseAllDocuments, type Range, visit } from 'yaml';
+import { CST, type Document, isScalar, Lexer, type Range, visit } from 'yaml';
 import { InputError } from '#cli/process-io.ts';
 import { ANNOTATION_SNAPSHOT_TIME, ANNOTATION_SNAPSHOT_UNREAD } from '#shared/kube/api-names.ts';
 import { documentsIn, type TextDocument } from '#shared/kube/decode/text-documents.ts';
-import { KUBERNETES_YAML, lineOfTab, TAB_REFUSED, valueOf } from '#shared/runtime/yaml-text.ts';
+import { readDocument, valueOf } from '#shared/runtime/yaml-text.ts';
 import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 import { errorText, firstLine } from '#shared/runtime/describe-error.ts';
@@ -20,7 +20,7 @@ export function parseManifests({ name, text }: TextFile): readonly Manifest[] {
   if (excess !== undefined) throw new InputError(`${name}: ${excess}`);
   return documentsOf(name, text).flatMap((document, index) => {
     const where = `${name}: document ${index + 1}`;
-    const content = readDocument(document, where);
+    const content = contentOf(document, where);
     return content === null || content === undefined ? [] : manifestsIn(content, where);
   });
 }
@@ -33,15 +33,11 @@ function documentsOf(name: string, text: string): readonly TextDocument[] {
   }
 }
 
-function readDocument({ text, line }: TextDocument, where: string): unknown {
-  const tab = lineOfTab(text);
-  if (tab !== undefined) throw new InputError(`${where}: ${TAB_REFUSED} at line ${line + tab}`);
-  const lineCounter = new LineCounter();
-  const [document] = parseAllDocuments(text, { ...KUBERNETES_YAML, lineCounter });
-  if (document === undefined) return undefined;
-  const [mistake] = document.errors;
+function contentOf({ text, line }: TextDocument, where: string): unknown {
+  const { document, mistake, lineCounter } = readDocument(text);
   if (mistake?.code === 'RESOURCE_EXHAUSTION') throw new InputError(`${where}: nested too deeply`);
   if (mistake !== undefined) throw new InputError(`${where}: ${inFile(mistake.message, line)}`, { cause: mistake });
+  if (document === undefined) return undefined;
   const doubled = findDoubledKey(document);
   if (doubled !== undefined) {
     const at = line + lineCounter.linePos(doubled.offset).line;

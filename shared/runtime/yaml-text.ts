@@ -4,6 +4,7 @@ import {
   isMap,
   isScalar,
   isSeq,
+  LineCounter,
   type Pair,
   parseAllDocuments,
   type ScalarTag,
@@ -11,6 +12,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { firstLine } from './describe-error.ts';
+import { indentInside } from './yaml-indent.ts';
 import { misplacedTab } from './yaml-tabs.ts';
 
 const TAGS = 'tag:yaml.org,2002:';
@@ -52,7 +54,7 @@ function floatOf(text: string): number | string {
 }
 
 /** Settings of the parser for text that kubectl would read as well. */
-export const KUBERNETES_YAML = {
+const KUBERNETES_YAML = {
   schema: 'failsafe',
   customTags: (tags: readonly unknown[]) => [...SCALARS, ...tags] as ScalarTag[],
   merge: true,
@@ -61,21 +63,39 @@ export const KUBERNETES_YAML = {
 } as const;
 
 /** The first document of a YAML text, as kubectl reads it. Throws an error of one line if the text is invalid. */
-export function parseYaml(text: string, { uniqueKeys }: { readonly uniqueKeys: boolean } = KUBERNETES_YAML): unknown {
-  const tab = lineOfTab(text);
-  if (tab !== undefined) throw new Error(`${TAB_REFUSED} at line ${tab}`);
-  const [document] = parseAllDocuments(text, { ...KUBERNETES_YAML, uniqueKeys });
-  const [mistake] = document?.errors ?? [];
+export function parseYaml(text: string, settings: DocumentSettings = {}): unknown {
+  const { document, mistake } = readDocument(text, settings);
   if (mistake !== undefined) throw new Error(firstLine(mistake.message));
   return document === undefined ? null : valueOf(document);
 }
 
-export const TAB_REFUSED = 'Tabs are not allowed as indentation';
+type DocumentSettings = Readonly<Partial<Record<'uniqueKeys', boolean>>>;
 
-/** The first line that a tab indents, from 1. */
-export function lineOfTab(text: string): number | undefined {
-  const at = misplacedTab(text);
-  return at === undefined ? undefined : text.slice(0, at).split('\n').length;
+/** The first document of a text, if there is any, and the first mistake in it. */
+export interface YamlDocument {
+  readonly document: Document | undefined;
+  readonly mistake: { readonly code: string; readonly message: string } | undefined;
+  readonly lineCounter: LineCounter;
+}
+
+/** Reads it as it stands, and if that is refused, as kubectl does, which asks for no indentation inside braces and quotes. */
+export function readDocument(text: string, settings: DocumentSettings = {}): YamlDocument {
+  const read = readAsIs(text, settings);
+  if (read.mistake === undefined) return read;
+  const indented = indentInside(text);
+  const again = indented === text ? read : readAsIs(indented, settings);
+  return again.mistake === undefined ? again : read;
+}
+
+function readAsIs(text: string, settings: DocumentSettings): YamlDocument {
+  const lineCounter = new LineCounter();
+  const tab = misplacedTab(text);
+  if (tab !== undefined) {
+    const message = `Tabs are not allowed as indentation at line ${text.slice(0, tab).split('\n').length}`;
+    return { document: undefined, mistake: { code: 'TAB', message }, lineCounter };
+  }
+  const [document] = parseAllDocuments(text, { ...KUBERNETES_YAML, ...settings, lineCounter });
+  return { document, mistake: document?.errors[0], lineCounter };
 }
 
 const MAX_ALIASES = 100;

@@ -153,6 +153,34 @@ const anchors = fc.tuple(inBraces, inBraces, fc.boolean()).map(([one, two, first
 const folded = fc
   .tuple(fc.constantFrom('|', '>', '|-', '>+', '|2'), fc.constantFrom('  x\n  y\n', '  x\n\n   y\n', '  - a\n  # b\n'))
   .map(([style, text]) => `data: ${style}\n${text}last: 01`);
+const gap = fc.constantFrom('', ' ', '\n', '\n ', '\n    ', '\n\n', '\n\n  ', '\n# c\n', '\r\n');
+const quotable = fc.constantFrom('a', 'b: c', '- d', '# e', 'it', '{', ']', ',', '1_0', '', '\n\t');
+/** Not with a tab in front: some lines that begin so are refused by both, and some by Plimsoll alone. */
+const untabbed = inBraces.filter((text) => text !== '\ta');
+const item = fc.oneof(untabbed, fc.constantFrom('"x\ny"', "'x\n\ny'", '{a: \nb}'));
+const entries = fc.uniqueArray(fc.tuple(key, untabbed, gap, gap), {
+  minLength: 1,
+  maxLength: 4,
+  selector: ([name]) => sameKey(name),
+});
+/** Lines inside braces and quotes, which kubectl takes wherever they begin. */
+const inside = fc
+  .tuple(
+    fc.constantFrom('data: ', 'x:\n  data: ', 'x:\n- ', 'x:\n  - y: ', 'x:\n    - - ', '"x y": ', 'x: !!map '),
+    fc.oneof(
+      fc
+        .tuple(entries, gap)
+        .map(([each, last]) => `{${each.map(([name, value, a, b]) => `${a}${name}: ${b}${value}`).join(',')}${last}}`),
+      fc
+        .array(fc.tuple(gap, item, gap), { maxLength: 3 })
+        .map((items) => `[${items.map((each) => each.join('')).join(',')}]`),
+      fc
+        .tuple(fc.constantFrom('"', "'"), fc.array(fc.tuple(quotable, gap), { maxLength: 4 }))
+        .map(([quote, parts]) => `${quote}${parts.flat().join('')}${quote}`),
+    ),
+    fc.constantFrom('', ' # end', '\nlast: 01', '\nlast: {\na: 1\n}', '\nlast: |\n  "a\n  {\n'),
+  )
+  .map((parts) => parts.join(''));
 const strange = fc.constantFrom(
   'data:\n\ta: b',
   'data:\n  a:\tb',
@@ -172,7 +200,15 @@ const strange = fc.constantFrom(
 
 const HEAD = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n';
 const yaml = fc
-  .oneof({ weight: 4, arbitrary: flow }, { weight: 4, arbitrary: block }, list, anchors, folded, strange)
+  .oneof(
+    { weight: 4, arbitrary: flow },
+    { weight: 4, arbitrary: block },
+    { weight: 3, arbitrary: inside },
+    list,
+    anchors,
+    folded,
+    strange,
+  )
   .map((body) => `${HEAD}${body}\n`);
 const json = fc
   .tuple(fc.constantFrom('x', 'no', '01'), fc.constantFrom('', '\n  '))

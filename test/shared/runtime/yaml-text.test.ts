@@ -37,6 +37,13 @@ describe('parseYaml reads as kubectl 1.36.3 does', () => {
     ['\ufeffa: 1', { a: 1 }],
     ['a:\tb', { a: 'b' }],
     ['a: 1\n...\nb: 2', { a: 1 }],
+    ['a: {\nb: 1\n}\nc: [\n1, # d ]\n"]\n2"\n]\nd: 2', { a: { b: 1 }, c: [1, '] 2'], d: 2 }],
+    ['a:\n  b: {c: x\n y,\n# d\n  e: "f"}', { a: { b: { c: 'x y', e: 'f' } } }],
+    [
+      'a:\n- - "b\n\nc: {\\\nd\\""\n  - \'e\n\tf\'\'\'\n- |\n  "g\n  {\n- h',
+      { a: [['b\nc: {d"', "e f'"], '"g\n{\n', 'h'] },
+    ],
+    ["a: it's {\nb: {'c\n':\n1}", { a: "it's {", b: { 'c ': 1 } }],
   ])('%s', (text, value) => {
     expect(parseYaml(text)).toEqual(value);
   });
@@ -48,6 +55,9 @@ describe('parseYaml reads as kubectl 1.36.3 does', () => {
     ['[a]: 1', 'a key must be a text, a number or a boolean'],
     ['a:\n\tb: 1', 'Tabs are not allowed as indentation'],
     ['a: *x', 'Unresolved alias'],
+    ['a: {\nb: 1\nc: 2', 'Flow map in block collection must be sufficiently indented and end with a }'],
+    ['a: "b\n...\nc"', 'Missing closing "quote'],
+    ['a: {\nb: c: d\n}', 'Flow map in block collection must be sufficiently indented'],
   ])('%s is refused', (text, message) => {
     expect(() => parseYaml(text)).toThrow(message);
   });
