@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeNodePressure } from '#shared/api/node-pressure.ts';
-import { accountKubeconfig, accountClient } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
@@ -183,9 +183,7 @@ describe.skipIf(why !== undefined)(`an owner whose pods node-0 evicts${why ?? ''
   }, 120_000);
 
   test('the rights of its account are those of the golden list', async () => {
-    const client = await accountClient(own(), ACCOUNT);
-    const rights = await rightsOf(client, ['default', ACCOUNT.namespace, 'kube-system']);
-    client.close();
+    const rights = await rightsOf(own(), ACCOUNT, ['default', ACCOUNT.namespace, 'kube-system']);
     await expect(rights).toMatchFileSnapshot('golden/rights-of-node-controller.txt');
   });
 });

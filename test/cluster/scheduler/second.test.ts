@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { accountKubeconfig, accountClient } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig } from '#test/cluster/support/accounts.ts';
 import type { Component } from '#test/cluster/support/control-plane/component.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { builtManifests } from '#test/cluster/installed/support/built-manifests.ts';
@@ -96,9 +96,7 @@ describe.skipIf(why !== undefined)(`deploy/overlays/second-scheduler${why ?? ''}
   });
 
   test('the rights of its account are those of the golden list', async () => {
-    const client = await accountClient(own(), ACCOUNT);
-    const rights = await rightsOf(client, ['default', ACCOUNT.namespace, 'kube-system']);
-    client.close();
+    const rights = await rightsOf(own(), ACCOUNT, ['default', ACCOUNT.namespace, 'kube-system']);
     await expect(rights).toMatchFileSnapshot('golden/rights-of-kube-scheduler.txt');
   });
 });

@@ -41,11 +41,11 @@ const FORBIDDEN = [
 ] as const;
 
 /** Registers tests on what the installation lets our accounts do. */
-export function accountRights({ clientOf }: InstalledCluster): void {
+export function accountRights({ own, clientOf }: InstalledCluster): void {
   describe.each(ACCOUNTS)('the rights of the %s', (name, account) => {
     // Some ten thousand questions, and a busy machine answers a few hundred in a second.
     test('are those of the golden list, on everything that the API server serves', { timeout: 180_000 }, async () => {
-      const rights = await rightsOf(await clientOf(account), ['default', account.namespace]);
+      const rights = await rightsOf(own(), account, ['default', account.namespace]);
       await expect(rights).toMatchFileSnapshot(`golden/rights-of-${name}.txt`);
     });
 

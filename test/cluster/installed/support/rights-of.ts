@@ -1,5 +1,7 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
+import { type Account, accountClient } from '#test/cluster/support/accounts.ts';
+import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { type Attempt, mayDo, placeOf } from './attempt.ts';
 import { discover, type Thing } from './discover.ts';
@@ -20,11 +22,27 @@ const POWERS: readonly (readonly [verb: string, group: string, resource: string]
 ];
 const AT_ONCE = 16;
 
+/** Nothing is bound to it: what it may do, a version of Kubernetes gives to every account. */
+const PLAIN: Account = { namespace: 'default', name: 'default' };
+
 /**
- * Asks the API server, as whom it is asked by, about every verb on every resource that it serves: in all namespaces, in
- * each of `namespaces`, and for each name that a rule gives. One line per resource with what is allowed there.
+ * Asks the API server, as the account, about every verb on every resource that it serves: in all namespaces, in each of
+ * `namespaces`, and for each name that a rule gives. One line per resource with what is allowed there, and not to every
+ * account.
  */
-export async function rightsOf(client: KubeClient, namespaces: readonly string[]): Promise<string> {
+export async function rightsOf(
+  own: Pick<OwnCluster, 'admin' | 'connection'>,
+  account: Account,
+  namespaces: readonly string[],
+): Promise<string> {
+  const [client, plain] = await Promise.all([accountClient(own, account), accountClient(own, PLAIN)]);
+  const allowed = await allowedOf(client, await attemptsOf(client, namespaces));
+  const common = new Set(await allowedOf(plain, allowed));
+  for (const each of [client, plain]) each.close();
+  return printed(allowed.filter((attempt) => !common.has(attempt)));
+}
+
+async function attemptsOf(client: KubeClient, namespaces: readonly string[]): Promise<readonly Attempt[]> {
   const things = await discover(client);
   const anyName = ['', ...namespaces].flatMap((namespace) => attemptsIn(things, namespace, ''));
   const names = await Promise.all(namespaces.map((namespace) => namesInRules(client, namespace)));
@@ -32,7 +50,7 @@ export async function rightsOf(client: KubeClient, namespaces: readonly string[]
     [...new Set(names.flat())].flatMap((name) => attemptsIn(things, namespace, name)),
   );
   const powers = POWERS.map(([verb, group, resource]) => ({ ...NOWHERE, verb, group, resource }));
-  return printed(await allowedOf(client, [...anyName, ...byName, ...powers]));
+  return [...anyName, ...byName, ...powers];
 }
 
 const NOWHERE = { subresource: '', namespace: '', name: '' } as const;

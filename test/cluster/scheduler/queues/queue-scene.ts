@@ -30,6 +30,10 @@ export function gatesOf(object: unknown): readonly unknown[] {
   return ((at(object, 'spec.schedulingGates') as readonly object[] | undefined) ?? []).map((gate) => at(gate, 'name'));
 }
 
+function queueOf(name: string, spec: object): object {
+  return { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name }, spec };
+}
+
 /** A cluster with all that is shipped, whose parts are off; the leader of queues is started by the suite. */
 export function queueScene(own: () => OwnCluster) {
   const user = (name?: string): AsUser => asUser(own().connection, name);
@@ -42,12 +46,13 @@ export function queueScene(own: () => OwnCluster) {
   async function install(): Promise<void> {
     await installShippedSet(own());
     await create('/api/v1/namespaces', { metadata: { name: 'probe', labels: { 'plimsoll.dev/queues': 'managed' } } });
-    // A policy takes effect shortly after it is written: the one that gives the gate, and the one that keeps it.
+    // A policy takes effect shortly after it is written: the ones that give the gate, keep it and judge queues.
     await eventually(async () => {
       const gated = await user()('POST', `${pods('probe')}?dryRun=All`, podOf('probe'));
       expect([gated.status, gatesOf(gated.body)]).toEqual([201, ['plimsoll.dev/queue']]);
       const forged = podOf('probe', {}, { annotations: { 'plimsoll.dev/admitted': '{}' } });
       expect((await user()('POST', `${pods('probe')}?dryRun=All`, forged)).status).toBe(403);
+      expect((await user()('POST', `${QUEUES}?dryRun=All`, queueOf('probe', {}))).status).toBe(201);
     }, PATIENCE_MS);
   }
 
@@ -57,7 +62,7 @@ export function queueScene(own: () => OwnCluster) {
   }
 
   async function queue(name: string, spec: object): Promise<void> {
-    await create(QUEUES, { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name }, spec });
+    await create(QUEUES, queueOf(name, spec));
   }
 
   /** What the leader, which does not run yet, would write about the queues that there are. */

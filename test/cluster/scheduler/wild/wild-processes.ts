@@ -1,13 +1,26 @@
 import { dirname } from 'node:path';
+import { expect } from 'vitest';
 import { systemClock } from '#shared/runtime/clock.ts';
+import { WEBHOOK } from '#test/cluster/support/accounts.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { startInstalledWebhook } from '#test/cluster/support/installed-webhook.ts';
 import { startShipped } from '#test/cluster/support/shipped-set.ts';
-import { letTimePass } from '#test/build/waiting.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 const DOWN_MS = 8_000;
-/** Roles are known a moment after the API server says that it is up. */
-const COLD_MS = 5_000;
+const ANSWER_MS = 5_000;
+const UP_WITHIN_MS = 120_000;
+/** A right by a role of the cluster, and one by a role of a namespace. */
+const RIGHTS = [
+  { verb: 'watch', resource: 'pods' },
+  {
+    verb: 'get',
+    group: 'coordination.k8s.io',
+    resource: 'leases',
+    name: 'plimsoll-webhook',
+    namespace: WEBHOOK.namespace,
+  },
+];
 
 interface Running {
   readonly kill: () => Promise<void>;
@@ -78,6 +91,18 @@ export class WildProcesses {
     await letTimePass(DOWN_MS, 'double');
     const from = systemClock.now();
     await this.#own.cluster.start('kube-apiserver');
-    this.#starting.push([from, systemClock.now() + COLD_MS]);
+    await eventually(() => this.#knowsRoles(), UP_WITHIN_MS);
+    this.#starting.push([from, systemClock.now()]);
+  }
+
+  /** Before it does, it answers all the same, and refuses every account but the administrators. */
+  async #knowsRoles(): Promise<void> {
+    const user = `system:serviceaccount:${WEBHOOK.namespace}:${WEBHOOK.name}`;
+    for (const resourceAttributes of RIGHTS) {
+      const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+      const body = { spec: { user, resourceAttributes } };
+      const outcome = await this.#own.admin.request({ method: 'POST', path, body, timeoutMs: ANSWER_MS });
+      expect(outcome).toMatchObject({ kind: 'ok', object: { status: { allowed: true } } });
+    }
   }
 }
