@@ -116,7 +116,7 @@ export class RoomMaker {
       pod,
       because,
       textFor,
-      nodeOf: () => node,
+      nodeOf: (victim) => victim.node ?? node,
     });
     if (goes) this.#noteAttempt(pod.uid);
   }

@@ -1,7 +1,7 @@
 import type { Steps } from '#shared/domain/base/steps.ts';
 import { controllerOf, type Pod } from '#shared/domain/pod/pod.ts';
 import { type Gang, type GangFacts, gangKey, type GangMember, groupGangs } from '#shared/domain/gang/gang.ts';
-import { tooLarge } from '#shared/domain/gang/too-large.ts';
+import { tooLarge } from '#shared/domain/queue/gang-too-large.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
 import { gangWishOf } from '#shared/kube/annotations/gangs.ts';

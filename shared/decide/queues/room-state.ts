@@ -17,6 +17,7 @@ import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import { podCounter } from './counted-pods.ts';
 import { allocatableOf } from './node-room.ts';
 import type { QueuePlan } from './plan-pass.ts';
+import { withGangs } from './running-gangs.ts';
 import { type Standing, standingOf } from './standing.ts';
 import { chargedQueue, type FindQueue, queueFinder, untracked } from './queue-finder.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
@@ -80,7 +81,8 @@ export function* readRoomState(input: RoomInput): Steps<RoomState> {
   const nodes = yield* collectInSteps(inOrder, read, NODES_PER_STEP);
   const { own, sought, unplaced } = charges;
   const sums = { own: own.sums(), unplaced: unplaced.sums(), sought: sought.sums() };
-  return { tree: plan.floors, nodes, budgets: budgetsOf(snapshot, charges.overlaps), ...sums };
+  const state = { tree: plan.floors, nodes, budgets: budgetsOf(snapshot, charges.overlaps), ...sums };
+  return plan.gangs.length === 0 ? state : withGangs(state, plan.gangs, (uid) => isGoing(uid, input));
 }
 
 /** What counts for the queues, as in `planPass`, but for what leaves. */

@@ -136,13 +136,13 @@ function profileOf(givers: Givers, { queue, requests }: RunningPod): Profile | u
   }
   const known = ofQueue.get(requests);
   if (known !== undefined || ofQueue.has(requests)) return known;
-  const profile = makeProfile(givers, queue, requests);
+  const profile = lossProfile(givers, queue, requests);
   ofQueue.set(requests, profile);
   return profile;
 }
 
-/** A queue that no longer exists gives nothing, because its guarantee is unknown. */
-function makeProfile(givers: Givers, name: string, amounts: QueueAmounts): Profile | undefined {
+/** What a loss gives and costs; nothing where a rule forbids it. A queue that no longer exists gives nothing, because its guarantee is unknown. */
+export function lossProfile(givers: Givers, name: string, amounts: QueueAmounts): Profile | undefined {
   const queue = givers.taker.tree.indexes.get(name);
   if (queue === undefined || giverObjection(givers, name) !== undefined) return undefined;
   if (findObjection(LOSS_RULES, { queue, amounts }, givers.taker) !== undefined) return undefined;

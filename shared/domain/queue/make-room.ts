@@ -40,7 +40,7 @@ type Leaving = Pick<QueuePod, 'uid'>;
 export type Promised = Pick<QueuePod, 'uid' | 'priority' | 'requests'>;
 
 /** The cluster at the start of one round of decisions. */
-export interface RoomState {
+export interface RoomState extends Pick<ReclaimQuestion, 'gangs'> {
   readonly tree: QueueTree;
   /** What was let in and is not leaving, by queue name, for its own pods. */
   readonly own: ReadonlyMap<string, QueueAmounts>;
@@ -138,12 +138,12 @@ function hasRoom({ pod, fits }: Seeker, node: RoomNode, held: QueueAmounts, gone
 }
 
 function questionOf(state: RoomState, nodes: readonly RoomNode[], seeker: Seeker, now: Instant): ReclaimQuestion {
-  const { tree, budgets, own, sought } = state;
+  const { tree, budgets, own, sought, gangs = [] } = state;
   const { pod, fits } = seeker;
   const before = isCounted(seeker) ? charged(own, [pod], -1) : own;
   const leaving = new Map(nodes.map(({ name, leavingPods }) => [name, leavingPods]));
   const usage = sumUsage(tree, charged(before, [{ queue: pod.queue, requests: sought.get(pod.queue) ?? NOTHING }], 1));
-  const question = { tree, budgets, usage, bound: boundOf(state, own), pod, now, nodes };
+  const question = { tree, budgets, gangs, usage, bound: boundOf(state, own), pod, now, nodes };
   if (fits === undefined) return question;
   return { ...question, fits: (name, victims) => fits(name, [...(leaving.get(name) ?? []), ...victims]) };
 }
@@ -180,21 +180,31 @@ function after(state: RoomState, seeker: Seeker, step: RoomStep): RoomState {
   const victims = step.kind === 'Evict' ? step.victims : [];
   const sought = isCounted(seeker) ? state.sought : charged(state.sought, [pod], 1);
   const own = charged(state.own, victims, -1);
-  const nodes = state.nodes.map((node) => (node.name === step.node ? withPromise(node, pod, victims) : node));
+  const nodes = state.nodes.map((node) => {
+    const own = victims.filter((each) => node.pods.includes(each));
+    if (node.name === step.node) return withPromise(node, pod, own);
+    return own.length === 0 ? node : withoutPods(node, own);
+  });
   return { ...state, own, sought, nodes, budgets: spent(state.budgets, victims) };
 }
 
 function withPromise(node: RoomNode, pod: WaitingPod, victims: readonly RunningPod[]): RoomNode {
+  return {
+    ...withoutPods(node, victims),
+    promised: [...node.promised.filter(({ uid }) => uid !== pod.uid), pod],
+  };
+}
+
+function withoutPods(node: RoomNode, victims: readonly RunningPod[]): RoomNode {
   const free = new Map<string, Whole>(node.free);
   const leaving = new Map<string, Whole>(node.leaving);
   for (const { requests } of victims) for (const sum of [free, leaving]) addAmounts(sum, requests);
   return {
-    name: node.name,
+    ...node,
     free,
     leaving,
     pods: node.pods.filter((each) => !victims.includes(each)),
     leavingPods: [...node.leavingPods, ...victims],
-    promised: [...node.promised.filter(({ uid }) => uid !== pod.uid), pod],
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/base/because.ts';
+import type { RunningGang } from '#shared/domain/gang/gang-cost.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from './queue.ts';
 
@@ -65,6 +66,11 @@ export interface RunningPod extends QueuePod {
   readonly budgets: readonly string[];
   /** The grace period that it gets; absent if it is the pod's own. */
   readonly graceSeconds?: number;
+  /** The gang that is lost without it, and its node, which need not be that of the other victims. */
+  readonly gang?: RunningGang<RunningPod>;
+  readonly node?: string;
+  /** A member of a gang that may not be evicted, so that its gang is not either. */
+  readonly isKept?: boolean;
 }
 
 /**

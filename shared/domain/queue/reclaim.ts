@@ -1,8 +1,10 @@
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import { finish, type Steps } from '#shared/domain/base/steps.ts';
+import type { RunningGang } from '#shared/domain/gang/gang-cost.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import { candidatesAmong, createGivers, type Givers, type GivingNode, goingOrder, leastOn, needsOn } from './givers.ts';
+import { gangSets } from './reclaim-gangs.ts';
 import { findObjection, floorOf, TAKER_RULES } from './reclaim-rules.ts';
 import type { RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
@@ -22,6 +24,8 @@ export interface ReclaimQuestion {
   readonly nodes: readonly GivingNode[];
   /** How many more pods each disruption budget or limit allows to evict now; no entry means any number. */
   readonly budgets: ReadonlyMap<string, number>;
+  /** The gangs that run: their pods name them, and a budget of each says how many it can spare. */
+  readonly gangs?: readonly RunningGang<RunningPod>[];
   /** Whether the pod fits on the node without the victims, apart from amounts. If that is unknown, it does not fit. */
   readonly fits?: (node: string, victims: readonly Pick<RunningPod, 'uid'>[]) => boolean;
 }
@@ -79,7 +83,10 @@ function* decideByFloors(question: ReclaimQuestion): Steps<ReclaimDecision> {
     const because = { code: objection.code, text: objection.text(taker, taker), facts: { row: objection.row } };
     return { kind: 'none', because };
   }
-  const found = (yield* searchNodes(question, givers, false)) ?? (yield* searchLastResort(question, givers));
+  const found =
+    (yield* searchNodes(question, givers, false)) ??
+    (yield* searchLastResort(question, givers)) ??
+    (yield* gangSets({ ...question, nodes: nodesFor(question) }, givers, { stepsLeft: WORK_OF_DECISION }));
   return found === undefined
     ? { kind: 'none', because: whyNoRoom(question, givers, yield* blockingBudget(question, givers)) }
     : reclaim(question, found);

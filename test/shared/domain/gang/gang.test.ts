@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type GangFacts, type GangMember, type GangWish, groupGangs } from '#shared/domain/gang/gang.ts';
-import { tooLarge } from '#shared/domain/gang/too-large.ts';
+import { tooLarge } from '#shared/domain/queue/gang-too-large.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
 import { cpu, queue } from '#test/shared/domain/queue/builders.ts';
 

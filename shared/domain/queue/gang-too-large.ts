@@ -1,10 +1,10 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
-import { type QueueAmounts, queueQuantity } from '#shared/domain/queue/queue.ts';
-import { pathOf, type QueueTree } from '#shared/domain/queue/queue-tree.ts';
-import { type Gang, gangKey, type GangMember } from './gang.ts';
-import { TOO_LARGE } from './messages.ts';
+import { type QueueAmounts, queueQuantity } from './queue.ts';
+import { pathOf, type QueueTree } from './queue-tree.ts';
+import { type Gang, gangKey, type GangMember } from '#shared/domain/gang/gang.ts';
+import { TOO_LARGE } from '#shared/domain/gang/messages.ts';
 
 const PODS = 'pods';
 /** In thousandths. */
