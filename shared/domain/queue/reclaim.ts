@@ -4,7 +4,7 @@ import type { RunningGang } from '#shared/domain/gang/gang-cost.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import { candidatesAmong, createGivers, type Givers, type GivingNode, goingOrder, leastOn, needsOn } from './givers.ts';
-import { gangSets } from './reclaim-gangs.ts';
+import { gangBudget, gangSets } from './reclaim-gangs.ts';
 import { findObjection, floorOf, TAKER_RULES } from './reclaim-rules.ts';
 import type { RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
@@ -86,7 +86,7 @@ function* decideByFloors(question: ReclaimQuestion): Steps<ReclaimDecision> {
   const found =
     (yield* searchNodes(question, givers, false)) ??
     (yield* searchLastResort(question, givers)) ??
-    (yield* gangSets({ ...question, nodes: nodesFor(question) }, givers, { stepsLeft: WORK_OF_DECISION }));
+    (yield* searchGangs(question, givers));
   return found === undefined
     ? { kind: 'none', because: whyNoRoom(question, givers, yield* blockingBudget(question, givers)) }
     : reclaim(question, found);
@@ -140,6 +140,20 @@ function* searchNodes(question: ReclaimQuestion, givers: Givers, withLastResort:
 
 function* searchLastResort(question: ReclaimQuestion, givers: Givers): Steps<FoundSet | undefined> {
   return givers.hasSpared ? yield* searchNodes(question, givers, true) : undefined;
+}
+
+/**
+ * A whole gang, else pods of gangs one by one as if they were of none: what a tenant says of its pods must not hold what
+ * was promised to another queue, and a gang of more than its queue may lose would hold all of it.
+ */
+function* searchGangs(question: ReclaimQuestion, givers: Givers): Steps<FoundSet | undefined> {
+  const { gangs = [] } = question;
+  if (gangs.length === 0) return undefined;
+  const nodes = nodesFor(question);
+  const whole = yield* gangSets({ ...question, nodes }, givers, { stepsLeft: WORK_OF_DECISION });
+  const budgets = new Map(question.budgets);
+  for (const { key } of gangs) budgets.delete(gangBudget(key));
+  return whole ?? (yield* searchNodes({ ...question, budgets }, givers, true));
 }
 
 type GoingOrder = ReturnType<typeof goingOrder>;

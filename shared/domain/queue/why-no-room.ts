@@ -12,7 +12,6 @@ import {
   type ReclaimRuleCode,
   VICTIM_RULES,
 } from './reclaim-rules.ts';
-import { gangBudget } from './reclaim-gangs.ts';
 import { excessOf, type Taker } from './taker.ts';
 
 interface Nodes {
@@ -26,10 +25,9 @@ const NO_GIVER = reason<{ readonly taker: Taker }>('NoGiver', ({ taker }) => {
 const BLOCKED = reason<{ readonly budget: string }>('ReclaimBlocked', ({ budget }) =>
   budget.includes(OVERLAP)
     ? `budgets ${budget} select the same pods, so that the API server refuses to evict them`
-    : `${budget.startsWith(OF_A_GANG) ? '' : 'budget '}${budget} allows no eviction that would make room`,
+    : `budget ${budget} allows no eviction that would make room`,
 );
 const OVERLAP = ' and ';
-const OF_A_GANG = gangBudget('');
 
 /** The budgets that select a pod, as one name. */
 export function overlapOf(budgets: readonly string[]): string {
