@@ -33,7 +33,7 @@ export function withGangs(state: RoomState, gangs: readonly QueueGang[], isGoing
 function inGang(pod: RunningPod, node: string, gangs: ReadonlyMap<string, Filled>): RunningPod {
   const gang = gangs.get(pod.uid);
   if (gang === undefined) return pod;
-  const member = { ...pod, node, gang, budgets: [...pod.budgets, gangBudget(gang.key)] };
+  const member = { ...pod, node, ofGang: gang, budgets: [...pod.budgets, gangBudget(gang.key)] };
   gang.running.push(member);
   return member;
 }

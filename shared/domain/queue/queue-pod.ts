@@ -67,7 +67,7 @@ export interface RunningPod extends QueuePod {
   /** The grace period that it gets; absent if it is the pod's own. */
   readonly graceSeconds?: number;
   /** The gang that is lost without it, and its node, which need not be that of the other victims. */
-  readonly gang?: RunningGang<RunningPod>;
+  readonly ofGang?: RunningGang<RunningPod>;
   readonly node?: string;
   /** A member of a gang that may not be evicted, so that its gang is not either. */
   readonly isKept?: boolean;

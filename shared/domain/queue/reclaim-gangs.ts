@@ -101,7 +101,7 @@ function setOn(
   givers: Givers,
   { node, victim: { gang, profile, budgets }, work }: GangOnNode,
 ): readonly GangSet[] {
-  const own = node.pods.filter((pod) => pod.gang === gang);
+  const own = node.pods.filter((pod) => pod.ofGang === gang);
   if (own.length === 0) return [];
   const freed = totalOf(own);
   const { types } = givers.taker;
@@ -126,7 +126,7 @@ interface OthersOnNode extends Pick<GangVictim, 'gang' | 'profile' | 'budgets'> 
 }
 
 function othersOn(givers: Givers, { node, gang, profile, budgets, ...search }: OthersOnNode) {
-  const pods = node.pods.filter((pod) => pod.gang !== gang);
+  const pods = node.pods.filter((pod) => pod.ofGang !== gang);
   const order = goingOrder(givers);
   const candidates = candidatesAmong(givers, pods, true).toSorted((a, b) => order(a.pod, b.pod));
   const reserves = [...givers.reserves];
