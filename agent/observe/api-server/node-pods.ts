@@ -161,6 +161,7 @@ export function createNodePods(nodeName: string, options: PodReflectorOptions): 
   const reflector = createReflector({
     ...options,
     resource: PODS,
+    startsFromCache: true,
     fieldSelector: `spec.nodeName=${nodeName}`,
     slim: slimKnownPod,
     message: NODE_POD,

@@ -48,6 +48,7 @@ export function createNodePressureReflector(
   return createReflector({
     ...options,
     resource: NODE_PRESSURES,
+    startsFromCache: true,
     fieldSelector: `metadata.name=${nodeName}`,
     slim: readNodePressure,
   });

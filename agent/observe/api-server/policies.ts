@@ -129,6 +129,7 @@ export function createOwnNode(nodeName: string, options: NodeOptions): Reflector
   return createReflector({
     ...options,
     resource: NODES,
+    startsFromCache: true,
     fieldSelector: `metadata.name=${nodeName}`,
     slim: slimNode,
   });

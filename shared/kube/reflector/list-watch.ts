@@ -26,6 +26,11 @@ export interface ListWatchOptions extends Collection {
   readonly pageSize?: number;
   /** `stream` requests the list as watch events; if the server does not support that, pages are used. */
   readonly listing?: 'pages' | 'stream';
+  /**
+   * Whether the very first list may come from the server's cache, which may be behind: for thousands of agents, whose
+   * restart together must not load etcd. What decides for the cluster begins with what is true now.
+   */
+  readonly startsFromCache?: boolean;
   /** Pauses between failures; REFLECTOR_BACKOFF by default. */
   readonly backoff?: Backoff;
   /** Whether the copy is needed now: then the server is asked again within a second. */
@@ -137,8 +142,9 @@ class SinkListWatch implements ListWatch {
 
   async #read(step: Step, signal: AbortSignal): Promise<EndedReading> {
     if (step === 'watch') return readWatch(this.#target, this.#position, signal);
-    // Only the very first list may come from the server's cache: a later one must not show an older state.
-    if (!this.#streamsLists) return readList(this.#target, this.#isSynced ? undefined : '0', signal);
+    // A later list must not show an older state.
+    const isFromCache = this.#options.startsFromCache === true && !this.#isSynced;
+    if (!this.#streamsLists) return readList(this.#target, isFromCache ? '0' : undefined, signal);
     const reading = await readStreamedList(this.#target, signal);
     const isUnknown = reading.ending.kind === 'refused' && reading.ending.failure.kind === 'invalid';
     if (isUnknown) this.#streamsLists = false;

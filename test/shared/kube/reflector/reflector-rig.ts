@@ -40,6 +40,7 @@ export function rig(changes: Partial<ReflectorOptions<number>> = {}): Rig {
     log,
     metrics,
     pageSize: 3,
+    startsFromCache: true,
     ...changes,
   });
   async function run(body: () => Promise<void>): Promise<void> {

@@ -82,6 +82,19 @@ describe('createReflector', () => {
     expect(versionsOf(server, false)).toEqual(['0', undefined]);
   });
 
+  test('no list comes from a cache, unless the first one may', async () => {
+    const rigged = rig({ startsFromCache: false });
+    const { server, clock } = rigged;
+    server.put('a', 1);
+    server.watchFaults.push({ kind: 'status', status: 410 });
+    await rigged.run(async () => {
+      await settle(clock);
+      await clock.advance(SECOND);
+      expectEqual(rigged);
+    });
+    expect(versionsOf(server, false)).toEqual([undefined, undefined]);
+  });
+
   test.each<[string, Fault]>([
     ['a reset in the middle of a line', { kind: 'reset', after: 1 }],
     ['an end in the middle of a line', { kind: 'truncate', after: 1 }],
