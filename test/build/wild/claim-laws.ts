@@ -1,5 +1,6 @@
-import { minus, plus, smaller, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import { larger, minus, plus, smaller, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import { pathOf } from '#shared/domain/queue/queue-tree.ts';
+import { addAmounts } from '#shared/domain/queue/usage.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { allocatableOf } from '#shared/decide/queues/node-room.ts';
@@ -37,7 +38,7 @@ function worthlessClaims(cluster: WildCluster): readonly string[] {
   });
 }
 
-/** A pod outside takes at most its node; nor does it take more from one queue. */
+/** A pod outside takes at most its node, or what pods hold there beyond it; nor does it take more from one queue. */
 function claimsOnNode(cluster: WildCluster): readonly string[] {
   const [node] = cluster.nodes;
   const name = node?.metadata.name ?? '';
@@ -47,13 +48,21 @@ function claimsOnNode(cluster: WildCluster): readonly string[] {
   const pods = [...cluster.pods, claim({ namespace: 'outside', node: name, isMarked: true })];
   const after = new WildView({ ...cluster, pods }).plan();
   const bound = has === undefined ? new Map<string, Whole>() : allocatableOf(has);
+  const held = heldOn(view, name);
   return before.directory.tree.queues.flatMap(({ name: queue }, index) =>
     Array.from(deservedOf(before.shares, index)).flatMap(([type, amount]) => {
       const now = deservedOf(after.shares, index).get(type) ?? 0;
-      const isBounded = minus(amount, now) <= (bound.get(type) ?? 0);
+      const isBounded = minus(amount, now) <= larger(bound.get(type) ?? 0, held.get(type) ?? 0);
       return isBounded ? [] : [`a pod on ${name} takes ${minus(amount, now)} ${type} of ${queue}`];
     }),
   );
+}
+
+/** A pod may still hold a device that its node has no more. */
+function heldOn(view: WildView, node: string): ReadonlyMap<string, Whole> {
+  const sum = new Map<string, Whole>();
+  for (const { pod } of view.snapshot.occupancies.get(node)?.pods ?? []) addAmounts(sum, view.amounts.of(pod));
+  return sum;
 }
 
 /** A waiting pod of one queue, however large and important, leaves the others what they are guaranteed. */
