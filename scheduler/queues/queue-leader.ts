@@ -96,9 +96,8 @@ function listenedUntil({ values, synced, isSynced, onChange }: FollowedQueues, e
 /** The leader's loops. The first decides and lets pods in; the others use its last decision. */
 function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: AbortSignal) {
   const { clock, log, client, pods, term, queueMetrics: metrics } = leading;
-  const { classes } = leading.view;
   const events = createEventRecorder({ ...leading, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
-  const classOf = (name: string) => classes.get(name);
+  const classOf = (name: string) => leading.view.classes.get(name);
   const letInPorts = { client, clock, log, pods, metrics, term, classOf, refused: new Map<string, Refusal>() };
   const settings = createSettings(queues);
   const { starts, reclaim, ...room } = createRoomParts(

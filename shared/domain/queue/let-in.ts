@@ -128,12 +128,13 @@ function isCrowded(pass: LetInPass, pod: WaitingPod): boolean {
   return isWithinOwn && overMaximum(pass, pod, path) !== undefined;
 }
 
-/** By priority, then replacements, then the longest wait. */
+/** By priority, then replacements, then the longest wait, in seconds; then gangs, for which a part of the room is none. */
 export function compareWaiting(a: WaitingPod, b: WaitingPod): number {
   return (
     b.priority - a.priority ||
     Number(b.goesFirst === true) - Number(a.goesFirst === true) ||
     a.waitingSince - b.waitingSince ||
+    Number(b.members !== undefined) - Number(a.members !== undefined) ||
     compareTexts(a.uid, b.uid)
   );
 }

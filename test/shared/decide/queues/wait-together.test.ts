@@ -54,8 +54,10 @@ describe('a gang is one wish of its queue', () => {
     expect(starting(world.plan())).toEqual([]);
     world.see({ name: 'train-1', gates: [GATE], labels: LABELS('train', 2), cpu: 4, createdAt: 1 });
     expect(starting(world.plan())).toEqual([['shop/train', 2]]);
+    world.see({ name: 'a', gates: [GATE], cpu: 1, createdAt: 1 });
+    expect(starting(world.plan())).toEqual([['shop/train', 2]]);
     world.see({ name: 'high', gates: [GATE], cpu: 1, priority: 5, createdAt: 9 });
-    expect([starting(world.plan()), letIn(world.plan())]).toEqual([[], ['shop/high', 'shop/first']]);
+    expect([starting(world.plan()), letIn(world.plan())]).toEqual([[], ['shop/high', 'shop/a', 'shop/first']]);
     world.see({ name: 'train-1', gates: [GATE], labels: LABELS('train', 2), cpu: 4, priority: 7, createdAt: 1 });
     expect(starting(world.plan())).toEqual([['shop/train', 2]]);
   });

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { at, textAt } from '#test/contract/harness.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { gatesOf, PATIENCE_MS } from './queue-scene.ts';
+import { reclaimScene } from './reclaim-scene.ts';
+
+const why = whyNoOwnCluster(process.env);
+const TEST = { timeout: 90_000 };
+const GANG = 'plimsoll.dev/gang';
+/** The leader plans, nominates and lets in meanwhile. */
+const WHILE_NOMINATING_MS = 60;
+
+/** Two nodes of 8 CPUs: four pairs of gang pods on each fill them. */
+describe.skipIf(why !== undefined)(`gangs on the stock kube-scheduler${why ?? ''}`, () => {
+  const own = ownCluster();
+  const scene = reclaimScene(own, { mode: 'DryRun' });
+
+  beforeAll(() => scene.open(), 120_000);
+  afterAll(() => scene.close());
+
+  async function createGang(name: string, size: number, created = size): Promise<void> {
+    const labels = { [GANG]: name, [`${GANG}-size`]: String(size) };
+    const names = Array.from({ length: created }, (_, index) => `${name}-${index}`);
+    await Promise.all(names.map((each) => scene.createPod({ name: each, queue: 'prod', cpu: '2', labels })));
+  }
+
+  const createSingles = (count: number): Promise<unknown> =>
+    Promise.all(
+      Array.from({ length: count }, (_, at) => scene.createPod({ name: `single-${at}`, queue: 'prod', cpu: '1' })),
+    );
+
+  /** Of the gang: without a gate, on a node, and nominated while the gate is on. */
+  async function countsOf(name: string) {
+    const own = (await scene.list()).filter((each) => textAt(each, 'metadata.name').startsWith(`${name}-`));
+    const gated = own.filter((each) => gatesOf(each).length > 0);
+    const bound = own.filter((each) => at(each, 'spec.nodeName') !== undefined);
+    const nominated = gated.filter((each) => at(each, 'status.nominatedNodeName') !== undefined);
+    return { in: own.length - gated.length, bound: bound.length, nominated: nominated.length };
+  }
+
+  const untilWhole = (name: string, size: number): Promise<void> =>
+    eventually(async () => expect(await countsOf(name)).toEqual({ in: size, bound: size, nominated: 0 }), PATIENCE_MS);
+
+  async function restartScheduler(): Promise<void> {
+    await own().cluster.stop('kube-scheduler');
+    await own().cluster.start('kube-scheduler');
+  }
+
+  test(
+    'eight of eight start beside 24 equal pods, which get what is left; nine of which eight fit never start',
+    TEST,
+    async () => {
+      await scene.begin({ prod: {} }, []);
+      await createGang('nine', 9);
+      await createGang('eight', 8);
+      await createSingles(24);
+      await untilWhole('eight', 8);
+      expect(await countsOf('nine')).toEqual({ in: 0, bound: 0, nominated: 0 });
+      const nodes = (await scene.list()).map((each) => at(each, 'spec.nodeName')).filter((node) => node !== undefined);
+      expect([...Map.groupBy(nodes, String).values()].map(({ length }) => length)).toEqual([4, 4]);
+      await eventually(async () => {
+        const said = at(await scene.get('nine-0'), 'status.conditions') as readonly unknown[];
+        expect(said.map((each) => at(each, 'message'))).toContainEqual(expect.stringContaining('waits for 18 cpu'));
+      }, PATIENCE_MS);
+    },
+  );
+
+  test('one that waits for its last pod lets the others pass, and starts when it has come', TEST, async () => {
+    await scene.begin({ prod: {} }, []);
+    await createGang('late', 4, 3);
+    await createSingles(8);
+    await eventually(async () => expect(await scene.onNodes()).toHaveLength(8), PATIENCE_MS);
+    expect(await countsOf('late')).toEqual({ in: 0, bound: 0, nominated: 0 });
+    await scene.createPod({
+      name: 'late-3',
+      queue: 'prod',
+      cpu: '2',
+      labels: { [GANG]: 'late', [`${GANG}-size`]: '4' },
+    });
+    await untilWhole('late', 4);
+  });
+
+  test('whole, though the leader is killed while it starts', TEST, async () => {
+    await scene.begin({ prod: {} }, []);
+    await createGang('train', 8, 7);
+    const labels = { [GANG]: 'train', [`${GANG}-size`]: '8' };
+    await Promise.all([
+      scene.createPod({ name: 'train-7', queue: 'prod', cpu: '2', labels }),
+      letTimePass(WHILE_NOMINATING_MS, 'unseen').then(() => scene.replaceLeader()),
+    ]);
+    await untilWhole('train', 8);
+  });
+
+  test('whole, though kube-scheduler restarts while it starts', TEST, async () => {
+    await scene.begin({ prod: {} }, []);
+    await createGang('train', 8);
+    await Promise.all([createSingles(24), letTimePass(WHILE_NOMINATING_MS, 'unseen').then(restartScheduler)]);
+    await untilWhole('train', 8);
+  });
+});
