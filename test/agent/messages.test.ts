@@ -23,6 +23,7 @@ const SAMPLES: ReasonSamples = {
     kubeletAvailable: '150Mi',
     needed: '250Mi',
   },
+  spareRoomNeeded: { available: '1.1Gi', line: '1.5Gi', expected: '500Mi' },
   stallsWithShortage: {
     signal: 'memory.pressure',
     share: 'full',

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Severity } from '#shared/decide/eviction/history/inflight-eviction.ts';
 import { lastingProtection, optOutForce } from '#shared/decide/eviction/ranking/rank-node.ts';
 import { readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
+import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { StoredObject } from '#test/fakes/stored-objects.ts';
@@ -131,7 +132,8 @@ describe('the gates', () => {
       const { uid, spec } = decoded.value;
       const selected = selectPolicy(policies, new Map(Object.entries(NODE_LABELS[spec.nodeName ?? ''] ?? {})));
       const policy = selected.kind === 'selected' ? selected.policy.policy : DEFAULT_POLICY;
-      const optOut = optOutForce({ exceedsRequest }, stage, policy);
+      const measured = { exceedsRequest, facts: rankingFacts(decoded.value), signal: 'memory.available' } as const;
+      const optOut = optOutForce(measured, stage, policy);
       return [uid, lastingProtection(decoded.value, policy, known, optOut) === undefined];
     });
     expect(Object.fromEntries(byGate)).toEqual(Object.fromEntries(byAgent));

@@ -18,6 +18,7 @@ import { type NodeSnapshot, advanceUnmeasured } from './snapshot/node-snapshot.t
 import { eligiblePods, type EvictionPlan, type PlanInput, planEvictions, shortenAll } from './plan-evictions.ts';
 import { advanceActivations, withKeptThresholds } from './shortage/rule-activation.ts';
 import { type PressureTrigger, type Shortage, findTriggers } from './shortage/pressure-trigger.ts';
+import { withSpareLine } from './shortage/spare-line.ts';
 import type { AttemptOutcome } from './apply-outcome.ts';
 import type { Severity } from './history/inflight-eviction.ts';
 
@@ -50,7 +51,7 @@ export function decide(previous: AgentState, snapshot: NodeSnapshot, own: AgentP
   const policy = withKeptThresholds(own, previous);
   const state = advance(previous, snapshot, { policy, own });
   const input = { state, snapshot, policy };
-  const triggers = findTriggers(state, snapshot, policy);
+  const triggers = withSpareLine(findTriggers(state, snapshot, policy), state, snapshot, policy);
   const plans = MODES.flatMap((mode) => planFor(mode, triggers, input));
   const evictions = plans.flatMap((plan) => plan.evictions);
   const shortage = plans[0] ?? ongoing(previous.shortage, state);

@@ -103,7 +103,7 @@ const NEWEST_WEIGHT = 0.5;
 /** The rate over these seconds decides how long a pod may take to terminate. */
 const LASTING_MS = 5000;
 /** From the decision to freed pages: the request, one second of grace, the kernel. */
-const RELIEF_MS = 2000;
+export const RELIEF_MS = 2000;
 
 /** The trend after one more measurement of available memory; a missing or repeated one changes nothing. */
 export function advanceTrend(previous: Trend | undefined, measured: Measured | undefined): Trend | undefined {

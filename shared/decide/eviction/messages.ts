@@ -8,6 +8,11 @@ export const REASONS = {
     (f) =>
       `${f.signal} is ${f.available}${f.kubeletAvailable === undefined ? '' : ` (${f.kubeletAvailable} as the kubelet counts)`}, below the ${f.isHard ? 'hard' : 'soft'} threshold of ${f.needed}`,
   ),
+  spareRoomNeeded: reason(
+    'SpareRoomNeeded',
+    (f: { readonly available: string; readonly line: string; readonly expected: string }) =>
+      `memory.available is ${f.available}, below the line of ${f.line} at which lent memory is taken back: pods in spare room go first (${f.expected} may be used before they are gone)`,
+  ),
   stallsWithShortage: reason(
     'StallsWithShortage',
     (f: MetStallRule) =>

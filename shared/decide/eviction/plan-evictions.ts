@@ -9,7 +9,7 @@ import {
 } from '#shared/domain/eviction/choose-victims.ts';
 import { limitsFor } from '#shared/domain/eviction/eviction-limits.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
-import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+import { type Candidate, mustMakeWay } from '#shared/domain/ranking/candidate.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { AgentState } from './agent-state.ts';
 import { type Eviction, evictionOf, shortenEviction, shorteningOf, urgencyOf } from './eviction.ts';
@@ -141,7 +141,8 @@ function chooseWith(
   const { state, snapshot, policy } = input;
   const { trigger, evictions } = query;
   const context = { signal: trigger.signal, stage: trigger.stage, evictions, ...pauses };
-  const ranked = rankNode(context, snapshot, policy);
+  const all = rankNode(context, snapshot, policy);
+  const ranked = trigger.onlySpare === true ? all.filter(mustMakeWay) : all;
   const reasonAgainst = ineligibility(context, snapshot, policy);
   const most = trigger.isPresent ? Math.min(freeSlots(query), Number.isFinite(gap) ? Infinity : 1) : 0;
   const ranking = { ranked, reasonAgainst, context, snapshot, policy };
@@ -179,7 +180,7 @@ function chooseWith(
 function ownerRule(query: OwnerLimitQuery, isLastChance: boolean): VictimRules['protectionOf'] {
   const tooOften = ownerLimitNow(query, isLastChance);
   return (candidate, victims, ineligible) =>
-    tooOften(candidate, victims) ?? takesLessThanLimited(candidate, ineligible);
+    mustMakeWay(candidate) ? undefined : (tooOften(candidate, victims) ?? takesLessThanLimited(candidate, ineligible));
 }
 
 function ownerLimitNow(query: OwnerLimitQuery, isLastChance: boolean): ReturnType<typeof ownerLimit> {

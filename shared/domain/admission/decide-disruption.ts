@@ -1,3 +1,4 @@
+import { usesSpareRoom } from '#shared/domain/spare/spare-room.ts';
 import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
 import { type OptOut, type Protection, protectionOf } from '#shared/domain/eviction/protection.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
@@ -124,13 +125,14 @@ function protectsPods(disruption: RemovalRequest): Refused | undefined {
 }
 
 /**
- * In the severe stage an opt-out covers only what the pod requested, unless the policy says otherwise. Only the agent
+ * In the severe stage an opt-out covers only what the pod requested, unless the policy says otherwise; a pod in spare
+ * room has requested nothing. Only the agent
  * knows the stage and the pod's usage; its token is bound to this node. For queues an opt-out from eviction by the node
  * is none: by an annotation, a tenant would keep the guarantee of another queue.
  */
-function overrulesOptOut({ caller, optOut, urgency }: RemovalRequest): boolean {
+function overrulesOptOut({ caller, optOut, urgency, pod }: RemovalRequest): boolean {
   if (caller === 'queues') return true;
-  return caller === 'agent' && optOut === 'WithinRequest' && urgency !== undefined;
+  return caller === 'agent' && optOut === 'WithinRequest' && (urgency !== undefined || usesSpareRoom(pod));
 }
 
 function preemption(disruption: RemovalRequest): AdmissionDecision {

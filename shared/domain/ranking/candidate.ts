@@ -6,6 +6,8 @@ import {
   roundDecimal,
 } from '#shared/domain/quantity/quantity.ts';
 import { type Instant, type Pod, claimedDaemonSet, controllerOf } from '#shared/domain/pod/pod.ts';
+import { SPARE_KINDS } from '#shared/domain/spare/spare-resources.ts';
+import { usesSpareRoom } from '#shared/domain/spare/spare-room.ts';
 import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import {
   type DiskLayout,
@@ -25,6 +27,8 @@ export interface RankingFacts {
   /** As the pod claims: it decides only the rank among equals. */
   readonly isDaemonSetPod: boolean;
   readonly hasController: boolean;
+  /** It runs on what others requested and do not use, which they may need back at any time. */
+  readonly isInSpareRoom: boolean;
   readonly startedAt: Instant | undefined;
   /** The requests that the kubelet compares usage with, by resource. */
   readonly requests: Readonly<Record<StarvedResource, Decimal>>;
@@ -50,6 +54,11 @@ export interface Candidate {
   readonly ownerDisruptedAt: Instant | undefined;
 }
 
+/** Whether it must make way: it runs on what others requested of this resource, and did not request it itself. */
+export function mustMakeWay({ facts, signal }: Pick<Candidate, 'facts' | 'signal'>): boolean {
+  return facts.isInSpareRoom && SPARE_KINDS.some((kind) => kind === resourceOf(signal));
+}
+
 /** What ranking uses in addition to pod and statistics. */
 export interface Circumstances {
   readonly isMarkedLast?: boolean;
@@ -71,6 +80,7 @@ export function rankingFacts(pod: Pod): RankingFacts {
     qos: reportedQosClass(pod),
     isDaemonSetPod: claimedDaemonSet(pod) !== undefined,
     hasController: controllerOf(pod) !== undefined,
+    isInSpareRoom: usesSpareRoom(pod),
     startedAt: pod.status.startTime,
     requests: requestsToHoldAgainst(pod),
   };

@@ -1,7 +1,7 @@
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import { compareDecimals } from '#shared/domain/quantity/quantity.ts';
-import { type Candidate, HIGHEST_PRIORITY, LOWEST_PRIORITY } from './candidate.ts';
+import { type Candidate, HIGHEST_PRIORITY, LOWEST_PRIORITY, mustMakeWay } from './candidate.ts';
 import { RESOURCES } from './pod-usage.ts';
 
 /** One ranking key: a number per pod; the smaller number is evicted first. */
@@ -32,6 +32,14 @@ const missingStatisticsLast: RankingKey = {
   name: 'missingStatisticsLast',
   says: 'the other has no statistics',
   sortKey: ({ usage }) => (usage === undefined ? 1 : 0),
+  range: YES_OR_NO,
+};
+
+/** Pods in spare room come first where room is short, whatever their priority: they have requested none of it. */
+const inSpareRoomFirst: RankingKey = {
+  name: 'inSpareRoomFirst',
+  says: 'it runs in spare room',
+  sortKey: (candidate) => (mustMakeWay(candidate) ? 0 : 1),
   range: YES_OR_NO,
 };
 
@@ -180,6 +188,7 @@ export function policyOrder(
   const keys = keysOf(policy.ranking, resource);
   return [
     ...(policy.missingStats === 'First' ? [] : [missingStatisticsLast]),
+    inSpareRoomFirst,
     ...(wishes === 'ignored' ? keys : withWishes(keys, wishesOf(policy), resource)),
     ...TIE_BREAKERS,
   ];

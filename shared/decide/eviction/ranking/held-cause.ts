@@ -3,7 +3,7 @@ import { isOwnReason, nameOf } from '#shared/domain/eviction/choose-victims.ts';
 import { type HeldTaking, inWhoseStead, type Standing, type Taking } from '#shared/domain/eviction/shortage-cause.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
-import { type Candidate, LOWEST_PRIORITY } from '#shared/domain/ranking/candidate.ts';
+import { type Candidate, LOWEST_PRIORITY, mustMakeWay } from '#shared/domain/ranking/candidate.ts';
 import { figureFor } from '#shared/decide/eviction/snapshot/deciding-figures.ts';
 import {
   growthOf,
@@ -49,7 +49,10 @@ export function heldCause(
   const ranks = once(() => new Map(query.ranked.map((candidate, rank) => [candidate, rank])));
   return (candidate, victims = []) => {
     if (!candidate.exceedsRequest || held().length === 0) return undefined;
-    const others = held().filter((each) => each.pod !== nameOf(candidate) && !isGoing(each, victims));
+    // Pods in spare room go whoever else causes the shortage: without them the room would be there.
+    const mayHold = (each: HeldPodTaking): boolean =>
+      !mustMakeWay(candidate) || (each.candidate !== undefined && mustMakeWay(each.candidate));
+    const others = held().filter((each) => each.pod !== nameOf(candidate) && !isGoing(each, victims) && mayHold(each));
     const taking = takingOf(candidate, ranks().get(candidate) ?? NOT_RANKED, query);
     const cause = inWhoseStead(taking, others, { gap: query.gap, lost, isLastChance: query.isLastChance });
     if (cause === undefined) return undefined;

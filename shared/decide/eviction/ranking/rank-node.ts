@@ -9,6 +9,7 @@ import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pr
 import {
   type Candidate,
   type Circumstances,
+  mustMakeWay,
   prepareCandidate,
   type RankingFacts,
 } from '#shared/domain/ranking/candidate.ts';
@@ -162,13 +163,14 @@ function withOptOut(rules: ProtectionRules, optOut: OptOutForce): ProtectionRule
   return optOut === 'honoured' ? rules : { ...rules, wantsToStay: () => false };
 }
 
-/** An opt-out protects the requested amount, not the usage beyond it. */
+/** An opt-out protects the requested amount, not the usage beyond it. A pod in spare room has requested nothing. */
 export function optOutForce(
-  { exceedsRequest }: Pick<Candidate, 'exceedsRequest'>,
+  candidate: Pick<Candidate, 'exceedsRequest' | 'facts' | 'signal'>,
   stage: Severity,
   { protect }: AgentPolicy,
 ): OptOutForce {
-  return stage === 'severe' && exceedsRequest && protect.optOut === 'WithinRequest' ? 'overruled' : 'honoured';
+  const isBeyond = mustMakeWay(candidate) || (stage === 'severe' && candidate.exceedsRequest);
+  return isBeyond && protect.optOut === 'WithinRequest' ? 'overruled' : 'honoured';
 }
 
 function unknownNamespace({ namespace }: Pod, namespaces: NodeSnapshot['namespaces']): Because | undefined {

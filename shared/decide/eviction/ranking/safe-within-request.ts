@@ -7,7 +7,7 @@ import {
   leastRelief,
   type WantedRelief,
 } from '#shared/domain/eviction/choose-victims.ts';
-import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+import { type Candidate, mustMakeWay } from '#shared/domain/ranking/candidate.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { NodeSnapshot } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { figureFor } from '#shared/decide/eviction/snapshot/deciding-figures.ts';
@@ -114,7 +114,8 @@ export function returnedInVain(ranking: NodeRanking): (candidate: Candidate) => 
   const largest = once(() => largestHeld(ranking));
   const measured = once(() => measuredAbove(ranking));
   return (candidate) => {
-    if (ranking.context.stage === 'mild' || !isReplacement(candidate, ranking)) return undefined;
+    if (ranking.context.stage === 'mild' || mustMakeWay(candidate)) return undefined;
+    if (!isReplacement(candidate, ranking)) return undefined;
     const kept = candidate.usage === undefined ? measured() : largest();
     if (kept === undefined || kept.roundedOverage <= candidate.roundedOverage) return undefined;
     const facts = { pod: nameOf(kept) };

@@ -46,6 +46,8 @@ export interface PressureTrigger {
   /** Whether the resource is short right now: windows of stalls also cover the past. */
   readonly isPresent: boolean;
   readonly because: Because;
+  /** Only pods in spare room may go for it. */
+  readonly onlySpare?: boolean;
 }
 
 /** What is short, and why no further pod is evicted for it. */

@@ -1,0 +1,87 @@
+import { quantityFromInteger, quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { amountOf, amountToRelieve, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
+import { type Observation, resourceOf } from '#shared/domain/pressure/signal.ts';
+import { type AgentPolicy, thresholdMode } from '#shared/api/node-pressure-policy/policy.ts';
+import type { AgentState } from '#shared/decide/eviction/agent-state.ts';
+import { REASONS } from '#shared/decide/eviction/messages.ts';
+import { RELIEF_MS } from '#shared/decide/eviction/memory-trend.ts';
+import { isTerminating, type NodeSnapshot } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
+import { lossOf } from '#shared/decide/eviction/usage-growth.ts';
+import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
+import { type PressureTrigger, thresholdTrigger } from './pressure-trigger.ts';
+import { mayAct } from './rule-activation.ts';
+
+const SIGNAL = 'memory.available';
+/** Kept above the hard threshold, as a share of the capacity: less than what lending keeps free besides. */
+const RESERVED_SHARE = 0.02;
+/** A pod that asks for longer is given less once memory runs out; its wish must not cost other pods their room. */
+const MAX_GRACE_SECONDS = 30;
+
+/**
+ * The triggers, with one for pods in spare room before them unless a threshold on memory is met already: it does without
+ * a grace period, and so early that these pods are gone before the hard threshold. What was lent is needed back.
+ */
+export function withSpareLine(
+  triggers: readonly PressureTrigger[],
+  state: AgentState,
+  snapshot: NodeSnapshot,
+  policy: AgentPolicy,
+): readonly PressureTrigger[] {
+  const spare = spareTrigger(state, snapshot, policy);
+  const isMet = triggers.some(
+    ({ mode, signal, gap }) => mode === spare?.mode && resourceOf(signal) === 'memory' && Number.isFinite(gap),
+  );
+  return spare === undefined || isMet ? triggers : [spare, ...triggers];
+}
+
+function spareTrigger(state: AgentState, snapshot: NodeSnapshot, policy: AgentPolicy): PressureTrigger | undefined {
+  const observed = state.pressure.observations.get(SIGNAL);
+  const graceSeconds = longestGrace(snapshot, policy);
+  const base = observed && highest(policy.thresholds, observed);
+  if (observed === undefined || base === undefined || graceSeconds === undefined) return undefined;
+  const expected = lossWithin(RELIEF_MS + graceSeconds * 1_000, quantityNumber(observed.available), state);
+  const line = Math.ceil(floorOf(policy.thresholds, observed) + expected);
+  if (quantityNumber(observed.available) >= line) return undefined;
+  const threshold: Threshold = {
+    ...base,
+    value: { kind: 'amount', amount: quantityFromInteger(line, 'BinarySI') },
+    gracePeriodSeconds: Math.max(1, base.gracePeriodSeconds),
+    minimumReclaim: undefined,
+  };
+  const mode = mayAct(state.activations, base.id) ? thresholdMode(base, policy) : 'DryRun';
+  const available = quantityNumber(observed.available);
+  const texts = { available: readableBytes(available), line: readableBytes(line), expected: readableBytes(expected) };
+  const because = REASONS.spareRoomNeeded(texts, { signal: SIGNAL, available, line, expected: Math.round(expected) });
+  return { ...thresholdTrigger(threshold, observed, { mode, snapshot, policy }), because, onlySpare: true };
+}
+
+/** Seconds that the pods in spare room may take to stop; `undefined` without such a pod. */
+function longestGrace({ pods }: NodeSnapshot, { mostGraceSeconds }: AgentPolicy): number | undefined {
+  const spare = pods.running.filter(({ pod, isInSpareRoom }) => isInSpareRoom && !isTerminating(pod));
+  if (spare.length === 0) return undefined;
+  const wished = spare.map(({ pod }) => pod.spec.terminationGracePeriodSeconds ?? mostGraceSeconds);
+  return Math.min(MAX_GRACE_SECONDS, mostGraceSeconds, Math.max(...wished));
+}
+
+/** The threshold on memory that is met first as memory runs short. */
+function highest(thresholds: readonly Threshold[], observed: Observation): Threshold | undefined {
+  const needed = (each: Threshold): number => quantityNumber(amountToRelieve(each, observed));
+  return thresholds.filter(({ signal }) => signal === SIGNAL).toSorted((a, b) => needed(b) - needed(a))[0];
+}
+
+/** What must be left in any case: no threshold is met, and some more above the hard ones. */
+function floorOf(thresholds: readonly Threshold[], observed: Observation): number {
+  const reserved = quantityNumber(observed.capacity) * RESERVED_SHARE;
+  const floors = thresholds.flatMap((each) => {
+    if (each.signal !== SIGNAL) return [];
+    const needed = quantityNumber(amountToRelieve(each, observed));
+    return [isHard(each) ? Math.max(needed, quantityNumber(amountOf(each.value, observed)) + reserved) : needed];
+  });
+  return Math.max(0, ...floors);
+}
+
+/** What will be lost within a time: at the rate of the last seconds, but no more than in the minutes before. */
+function lossWithin(ms: number, available: number, { trend, growth }: AgentState): number {
+  const atRate = (trend?.lastingRate ?? 0) * ms;
+  return Math.max(0, Math.min(atRate, Math.max(0, ...lossOf(growth, available))));
+}

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest';
+import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
+import { decide } from '#shared/decide/eviction/decide.ts';
+import { type NodePod, policy, type Scene, snapshot } from '#test/agent/node-scene.ts';
+import { evicted, hog, quiet, run } from './run-scenes.ts';
+
+const SPARE = { cpu: '0', memory: '0', 'plimsoll.dev/spare-memory': '400Mi' };
+const grace = (seconds: number) => ({ terminationGracePeriodSeconds: seconds });
+
+function spare(name: string, usageMiB: number, more: Partial<NodePod> = {}): NodePod {
+  return { name, priority: 0, requests: SPARE, usageMiB, owner: `${name}-owner`, ...more };
+}
+
+/** A scene a second, with what is available in each. */
+function seconds(available: readonly number[], pods: readonly NodePod[]): readonly Scene[] {
+  return available.map((availableMiB, index) => ({ now: index * 1_000, availableMiB, pods }));
+}
+
+const flat = (all: readonly (readonly string[])[]): readonly string[] => all.flat();
+
+describe('pods in spare room', () => {
+  test.each([
+    [
+      'whatever their priority, and ranked as usual among themselves',
+      [hog, spare('important', 200, { priority: 5_000 })],
+      ['important'],
+    ],
+    ['the largest of equal priority', [hog, spare('little', 60), spare('large', 300)], ['large']],
+    ['those of lower priority', [hog, spare('high', 300, { priority: 10 }), spare('low', 250)], ['low']],
+    [
+      'though they ask to be last',
+      [hog, spare('last', 300, { annotations: { 'plimsoll.dev/evict': 'last' } })],
+      ['last'],
+    ],
+    [
+      'though they ask to stay',
+      [hog, spare('never', 300, { annotations: { 'plimsoll.dev/evict': 'never' } })],
+      ['never'],
+    ],
+  ])('go before all others, %s', (_, pods, victims) => {
+    expect(evicted([{ now: 0, availableMiB: 50, pods }])).toEqual([victims]);
+  });
+
+  test('go by their usage like others where something else is short', () => {
+    const disk = snapshot({ now: 0, availableMiB: 900, pods: [hog, spare('spare', 10)] });
+    const { assessment } = decide(FIRST_STATE, disk, policy());
+    expect(assessment.trigger).toBeUndefined();
+    expect(assessment.candidates().map(({ facts }) => facts.pod.name)).toEqual(['spare', 'hog']);
+  });
+
+  test('stay while memory is there, whatever they were promised', () => {
+    const promised = spare('spare', 300, { requests: { ...SPARE, 'plimsoll.dev/spare-memory': '1Ti' } });
+    expect(
+      flat(
+        evicted(
+          seconds(
+            Array.from({ length: 60 }, () => 260),
+            [quiet, promised],
+          ),
+        ),
+      ),
+    ).toEqual([]);
+  });
+
+  test('go without the grace period of the soft threshold, and nobody else does', () => {
+    const scene: Scene = { now: 0, availableMiB: 190, pods: [hog, spare('spare', 100)] };
+    expect(evicted([scene])).toEqual([['spare']]);
+    expect(evicted([{ ...scene, pods: [hog] }])).toEqual([[]]);
+  });
+
+  test('go so early that the hard threshold is not met before they are gone, at the rate at which memory is lost', () => {
+    // An important pod takes 20 MiB a second; hard at 100, soft at 200.
+    const falling = Array.from({ length: 60 }, (_, second) => 900 - 20 * second);
+    const pods = [{ ...quiet, usageMiB: 390 }, spare('slow', 300, { spec: grace(10) })];
+    const steps = evicted(seconds(falling, pods));
+    const at = steps.findIndex((names) => names.includes('slow'));
+    // Two seconds until it is asked, ten until it is gone.
+    expect((falling[at] ?? 0) - 12 * 20).toBeGreaterThanOrEqual(100);
+    expect(falling[at]).toBeLessThan(600);
+  });
+
+  test('go one at a time, and the next one only if the first was not enough', () => {
+    const small = spare('small', 100);
+    const large = spare('large', 300);
+    const leaving = { ...large, deletion: { at: 0, gracePeriodSeconds: 30 } };
+    const scenes: readonly Scene[] = [
+      { now: 0, availableMiB: 150, pods: [large, small] },
+      { now: 1_000, availableMiB: 150, pods: [leaving, small] },
+      { now: 40_000, availableMiB: 450, pods: [small] },
+    ];
+    expect(evicted(scenes)).toEqual([['large'], [], []]);
+  });
+
+  test('get their own grace period, up to that of the policy', () => {
+    const { evictions } = decide(
+      FIRST_STATE,
+      snapshot({ now: 0, availableMiB: 190, pods: [spare('spare', 100, { spec: grace(17) })] }),
+      policy(),
+    );
+    expect(evictions).toMatchObject([{ graceSeconds: 17, stage: 'mild', because: { code: 'SpareRoomNeeded' } }]);
+  });
+
+  test('go though another pod causes the shortage and stays, and then nobody goes in its stead', () => {
+    const leaker: NodePod = { ...hog, annotations: { 'plimsoll.dev/evict': 'never' } };
+    const other: NodePod = { name: 'other', priority: 0, requests: { memory: '10Mi' }, usageMiB: 20 };
+    const soft = (pods: readonly NodePod[]) =>
+      flat(
+        evicted(
+          seconds(
+            Array.from({ length: 60 }, () => 190),
+            pods,
+          ),
+        ),
+      );
+    expect(soft([leaker, other])).toEqual([]);
+    expect(soft([leaker, other, spare('spare', 100)])[0]).toBe('spare');
+  });
+
+  test('go though their owner has lost as many pods as it may in an hour', () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const scenes = names.flatMap((name, index): readonly Scene[] => {
+      const pod = spare(name, 300, { owner: 'batch', uid: `uid-${name}` });
+      const now = index * 400_000;
+      return [
+        { now, availableMiB: 50, pods: [hog, pod] },
+        { now: now + 10_000, availableMiB: 900, pods: [hog] },
+      ];
+    });
+    expect(flat(evicted(scenes))).toEqual(names);
+  });
+
+  test('are told apart from pods that would go by the policy in a dry run', () => {
+    const scene = snapshot({ now: 0, availableMiB: 190, pods: [hog, spare('spare', 100)] });
+    expect(decide(FIRST_STATE, scene, policy({ mode: 'DryRun' })).evictions).toMatchObject([{ mode: 'DryRun' }]);
+  });
+
+  test('that have no figures stay, as others do', () => {
+    const unmeasured: NodePod = { name: 'unmeasured', priority: 0, requests: SPARE };
+    expect(evicted([{ now: 0, availableMiB: 190, pods: [quiet, unmeasured] }])).toEqual([[]]);
+    expect(run([{ now: 0, availableMiB: 190, pods: [quiet, unmeasured] }]).steps[0]?.closedGates).toContain(
+      'NoEligiblePod',
+    );
+  });
+});
