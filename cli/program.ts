@@ -6,6 +6,7 @@ import { dashboardCommand } from './dashboard-command.ts';
 import { disruptionsCommand } from './disruptions-command.ts';
 import { evictCommand } from './evict-command.ts';
 import { explainCommand } from './explain-command.ts';
+import { initCommand } from './init-command.ts';
 import { modeCommand } from './mode-command.ts';
 import { reviewCommand } from './review-command.ts';
 import { formatAnswer, objectDocument } from './output/answer.ts';
@@ -70,6 +71,7 @@ const COMMANDS: readonly ((io: ProcessIo) => Command)[] = [
   disruptionsCommand,
   evictCommand,
   explainCommand,
+  initCommand,
   modeCommand,
   queueCommand,
   reviewCommand,

@@ -6,6 +6,7 @@ import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { declaredReclaim, decodeQueue } from '#shared/api/queue.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { FIRST_DAY } from '#cli/init/first-day.ts';
 import { valueOf } from '#test/build/value-of.ts';
 import { at } from '#test/contract/harness.ts';
 
@@ -27,6 +28,10 @@ describe('the objects of the first day', () => {
       'Queue',
       'NodePressurePolicy',
     ]);
+  });
+
+  test('are those of plimsoll init', () => {
+    expect(FIRST_DAY.map(({ object }) => object)).toEqual(objects);
   });
 
   test('refuse and evict nothing', () => {
