@@ -1,9 +1,10 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { SPARE_KINDS } from '#shared/domain/spare/spare-resources.ts';
 import { addClusterOptions } from './cluster/cluster-options.ts';
 import { addSelectorOption } from './cluster/label-selector.ts';
 import { addListOptions, addWatchOption } from './output/output-option.ts';
 import type { ProcessIo } from './process-io.ts';
-import type { TopOptions, TopQueuesOptions } from './top/run-top.ts';
+import type { TopOptions, TopQueuesOptions, TopSpareOptions } from './top/run-top.ts';
 
 const HELP = `
 AGE is the time since the agent of the node reported. -w prints a row again when
@@ -19,13 +20,16 @@ namespaces of a PriorityQuota.
 /** `plimsoll top`: what the agents report, and the order of priorities. */
 export function topCommand(io: ProcessIo): Command {
   return new Command('top')
-    .summary('show pressure of nodes, pods that would be evicted next, priorities, quotas and queues')
-    .description('Show the pressure of nodes, pods that would be evicted next, priorities, their quotas, and queues.')
+    .summary('show pressure of nodes, pods that would be evicted next, priorities, quotas, queues and spare room')
+    .description(
+      'Show the pressure of nodes, pods that would be evicted next, priorities, their quotas, queues, and spare room.',
+    )
     .addCommand(nodesCommand(io))
     .addCommand(podsCommand(io))
     .addCommand(prioritiesCommand(io))
     .addCommand(quotasCommand(io))
-    .addCommand(queuesCommand(io));
+    .addCommand(queuesCommand(io))
+    .addCommand(spareCommand(io));
 }
 
 function nodesCommand(io: ProcessIo): Command {
@@ -91,6 +95,17 @@ function queuesCommand(io: ProcessIo): Command {
   return addFlags(command, { isWatchable: true }).action(async (options: TopQueuesOptions) => {
     const { runTopQueues } = await import('./top/run-top.ts');
     await runTopQueues(options, io);
+  });
+}
+
+function spareCommand(io: ProcessIo): Command {
+  const command = new Command('spare')
+    .summary('show what each node could lend of what is requested and not used')
+    .description('Show what each node could lend of what is requested and not used, most idle nodes first.')
+    .addOption(new Option('--resource <name>', 'resource to show').choices(SPARE_KINDS).default('memory'));
+  return addFlags(command, { isWatchable: true }).action(async (options: TopSpareOptions) => {
+    const { runTopSpare } = await import('./top/run-top.ts');
+    await runTopSpare(options, io);
   });
 }
 

@@ -1,5 +1,7 @@
 import { EVICTING_SIGNALS } from '#shared/domain/pressure/signal.ts';
-import type { Metrics } from '#shared/runtime/metrics.ts';
+import type { SpareStatus } from '#shared/api/spare-status.ts';
+import { SPARE_KINDS } from '#shared/domain/spare/spare-resources.ts';
+import type { GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
 import { stuckCount } from '#shared/decide/eviction/eviction-gates.ts';
 import { STALL_WINDOWS_MS } from '#agent/observe/source/stall-meter.ts';
 import type { Attempt, PassResult } from '#shared/decide/eviction/decide.ts';
@@ -11,7 +13,7 @@ import { createResourceSeconds } from './resource-seconds.ts';
 /** All metrics of the agent. Per-pod series exist for the first candidates only. */
 export interface AgentMetrics {
   /** Sets all gauges from the last pass. */
-  readonly show: (result: PassResult, sources: SourcesShown, nowMs: number) => void;
+  readonly show: (result: PassResult, sources: SourcesShown, nowMs: number, spare?: SpareStatus) => void;
   readonly countAttempt: (attempt: Attempt, nowMs: number) => void;
   /** Delay of a pass in seconds: a watchdog on the process's own loop. */
   readonly noteLateness: (seconds: number) => void;
@@ -29,6 +31,11 @@ export function createAgentMetrics(metrics: Metrics): AgentMetrics {
   const showSources = createSourceMetrics(metrics);
   const showPodPressures = createPodPressureMetrics(metrics);
   const countResourceSeconds = createResourceSeconds(metrics);
+  const spareRoom = metrics.gauge(
+    'plimsoll_spare_room',
+    'Requested, used, lendable, lent and taken amounts of memory in bytes and of CPU in cores; used is without spare pods',
+    ['resource', 'figure'],
+  );
   const evictions = metrics.counter('plimsoll_evictions_total', 'Eviction attempts by signal, result and mode', [
     'eviction_signal',
     'result',
@@ -60,7 +67,7 @@ export function createAgentMetrics(metrics: Metrics): AgentMetrics {
   }
 
   return {
-    show: (result, sources, nowMs) => {
+    show: (result, sources, nowMs, spare) => {
       showSignals(gauges, result);
       showStalls(gauges, result);
       showPodPressures(result.snapshot);
@@ -68,6 +75,7 @@ export function createAgentMetrics(metrics: Metrics): AgentMetrics {
       showSources(sources, nowMs);
       showCandidates(gauges, result);
       showEvictions(gauges, result);
+      showSpareRoom(spareRoom, spare);
     },
     countAttempt,
     noteLateness: (seconds) => lateness.observe(seconds),
@@ -203,6 +211,19 @@ function showCandidates(gauges: Gauges, { decision: { assessment } }: PassResult
     if (usage !== undefined) gauges.candidateUsage.set(usage, labels);
   });
   if (may.length > TOP) gauges.dropped.add({}, may.length - TOP);
+}
+
+const SPARE_FIGURES = ['requested', 'used', 'lendable', 'lent', 'taken'] as const;
+const UNITS = { memory: 1, cpu: 1_000 } as const;
+
+/** Nothing while spare room is not measured; what is lent only where it is offered. */
+function showSpareRoom(gauge: GaugeMetric, spare: SpareStatus | undefined): void {
+  gauge.reset();
+  if (spare === undefined) return;
+  for (const resource of SPARE_KINDS)
+    for (const figure of SPARE_FIGURES)
+      if (figure !== 'lent' || spare.mode === 'Enforce')
+        gauge.set(spare[resource][figure] / UNITS[resource], { resource, figure });
 }
 
 function showEvictions(gauges: Gauges, { decision: { state, assessment }, policy, snapshot }: PassResult): void {

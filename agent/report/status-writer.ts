@@ -229,7 +229,8 @@ export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) =>
     if (result === undefined || isRestful(result)) return;
     shownAtMs = clock.monotonic();
     shownRecords = ports.records();
-    ports.metrics.show(result, ports.sources(), clock.monotonic());
+    const spare = ports.spare();
+    ports.metrics.show(result, ports.sources(), clock.monotonic(), spare);
     const previousStatus = ports.previousStatus();
     // Writing before reading would lose the history of the previous process.
     if (previousStatus === undefined) return;
@@ -240,7 +241,7 @@ export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) =>
       wallOffsetMs: clock.now() - clock.monotonic(),
       generation: writer.generation(),
       previous: previous ?? previousStatus,
-      spare: ports.spare(),
+      spare,
     });
     previous = status;
     await writer.write(status, signal);

@@ -19,6 +19,20 @@ export const WATCHES_ALL = "'--watch' and '--namespace' exclude each other here"
 
 export const NO_QUEUE = 'no Queue found: see that there are some (kubectl get queues)';
 
+export const NO_SPARE_ROOM =
+  'no agent reports spare room: set spec.spare of a NodePressurePolicy, and see that agents run (plimsoll top nodes)';
+
+export function spareSums(f: {
+  readonly nodes: number;
+  readonly resource: string;
+  readonly requested: string;
+  readonly idle: string;
+  readonly lent: string;
+  readonly taken: string;
+}): string {
+  return `${f.nodes} nodes: of ${f.requested} ${f.resource} requested, ${f.idle} is not used; ${f.lent} is lent, of which spare pods take ${f.taken}`;
+}
+
 export function noNode(name: string): string {
   return `no NodePressure of node ${name} found: see that it exists (kubectl get nodes) and that an agent runs there`;
 }

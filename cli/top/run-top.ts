@@ -1,3 +1,4 @@
+import type { SpareKind } from '#shared/domain/spare/spare-resources.ts';
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
 import {
   NODE_PRESSURES,
@@ -23,8 +24,10 @@ import {
   NO_NODE_PRESSURE,
   NO_QUEUE,
   NO_QUOTA,
+  NO_SPARE_ROOM,
   noNode,
   noQuotaIn,
+  spareSums,
   stale,
   WATCHES_ALL,
 } from './messages.ts';
@@ -32,10 +35,15 @@ import { nodeList, podList, silentNodes } from './node-lists.ts';
 import { priorityList } from './priority-list.ts';
 import { queueList } from './queue-list.ts';
 import { quotaList } from './quota-list.ts';
+import { amountText, idleOf, spareList } from './spare-list.ts';
 
 /** Also which resource the amounts are of. */
 export interface TopQueuesOptions extends ListCommandOptions {
   readonly resource: string;
+}
+
+export interface TopSpareOptions extends ListCommandOptions {
+  readonly resource: SpareKind;
 }
 
 export interface TopOptions extends ListCommandOptions {
@@ -95,6 +103,30 @@ async function topQuotasOf(namespace: string, options: TopOptions, io: ProcessIo
   if (hidden.length > 0 && isTable(options.output)) io.tell(`Warning: ${notShown(hidden.join(', '))}`);
   if (found.rows.length === 0) throw new InputError(noQuotaIn(namespace));
   io.print(await formatListing(found, options));
+}
+
+/** Carries out `plimsoll top spare`. */
+export async function runTopSpare({ resource, ...options }: TopSpareOptions, io: ProcessIo): Promise<void> {
+  const listing = (read: ClusterManifests) => spareList(read, resource);
+  await showList({ resources: [NODE_PRESSURES], listing }, options, io, (read, { rows }) => {
+    expectReports(read);
+    if (rows.length === 0) throw new InputError(NO_SPARE_ROOM);
+    if (isTable(options.output)) io.tell(spareSums(sumsOf(rows, resource)));
+  });
+}
+
+function sumsOf(rows: ReturnType<typeof spareList>['rows'], resource: SpareKind): Parameters<typeof spareSums>[0] {
+  const text = (of: (row: (typeof rows)[number]) => number) =>
+    amountText(
+      resource,
+      rows.reduce((sum, row) => sum + of(row), 0),
+    );
+  const [requested, lent, taken] = [
+    text((row) => row.requested),
+    text((row) => (row.mode === 'Enforce' ? row.lent : 0)),
+    text((row) => row.taken),
+  ];
+  return { nodes: rows.length, resource, requested, idle: text(idleOf), lent, taken };
 }
 
 /** Carries out `plimsoll top queues`. */

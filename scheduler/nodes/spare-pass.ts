@@ -25,7 +25,7 @@ export async function runSparePass(ports: NodePassPorts, signal: AbortSignal): P
     const report = spareReportOf(pressures.get(node.name), now);
     return { node, plan: planSpare(node.spare, report, ports.settingsOf(node.name).spare) };
   });
-  const changed = planned.filter(({ node, plan }) => plan.isChanged && !isTooSoon(node, ports));
+  const changed = planned.filter(({ node, plan }) => plan.isChanged && (plan.isUrgent || !isTooSoon(node, ports)));
   const fair = budgets.spare.inTurn(changed, ({ node }) => node.name);
   for (const each of fair.toSorted((left, right) => rankOf(left) - rankOf(right))) {
     if (signal.aborted) return;

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
 import { decide, type PassResult } from '#shared/decide/eviction/decide.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+import { createAgentMetrics } from '#agent/report/agent-metrics.ts';
 import { createSpareMeter, type SparePorts } from '#agent/spare.ts';
 import { type NodePressureObject, readNodePressure } from '#agent/observe/api-server/node-pressure-object.ts';
 import { nodePressureStatus } from '#agent/report/node-pressure-status.ts';
@@ -64,8 +66,34 @@ function rig(ports: Partial<SparePorts> = {}, startMs = Date.UTC(2026, 0, 1)) {
     });
     return readNodePressure({ status: encodeStatus(status) }).status;
   }
-  return { clock, meter, pass, written };
+  async function shown(spareStatus: SpareStatus | undefined): Promise<string> {
+    const metrics = createMetrics('agent');
+    if (result === undefined) await pass(0, {});
+    if (result === undefined) throw new Error('no pass has run');
+    const sources = { health: [], verdicts: [], hasFallenBack: false, groups: new Map() };
+    createAgentMetrics(metrics).show(result, sources, clock.monotonic(), spareStatus);
+    return metrics.text();
+  }
+  return { clock, meter, pass, written, shown };
 }
+
+test('metrics show spare room while it is measured, and what is lent only where it is offered', async () => {
+  const { pass, shown } = rig();
+  const lines = async (status: SpareStatus | undefined) => {
+    const text = await shown(status);
+    return new Map(
+      [...text.matchAll(/^plimsoll_spare_room\{(.*)\} (.*)$/gm)].map(([, labels, value]) => [labels, value]),
+    );
+  };
+  expect(await lines(undefined)).toEqual(new Map());
+  const status = await pass(70, {});
+  const offered = await lines(status);
+  expect(offered.get('resource="memory",figure="requested"')).toBe(String(900 * MIB));
+  expect(offered.get('resource="cpu",figure="requested"')).toBe('2');
+  expect(offered.get('resource="memory",figure="lent"')).toBe(String(status?.memory.lent));
+  const dry = await lines(await pass(1, {}, { mode: 'DryRun' }));
+  expect([dry.size, dry.has('resource="memory",figure="lent"')]).toEqual([8, false]);
+});
 
 describe('the spare room that an agent reports', () => {
   test('is nothing at all unless the policy asks for it, and nothing once it asks no more', async () => {

@@ -85,6 +85,7 @@ const NESTED = [
   'top pods',
   'top priorities',
   'top queues',
+  'top spare',
   'top quotas',
 ];
 const PROGRAM = createProgram('plimsoll', {

@@ -3,6 +3,7 @@ import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
 import { type Amounts, quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { SPARE_RESOURCES } from '#shared/domain/spare/spare-resources.ts';
+import { usesSpareRoom } from '#shared/domain/spare/spare-room.ts';
 import { type AgentPolicy, thresholdMode } from '#shared/api/node-pressure-policy/policy.ts';
 import { leastHeadroom } from '#shared/decide/eviction/memory-trend.ts';
 import { decidingObservations } from '#shared/decide/eviction/snapshot/deciding-figures.ts';
@@ -23,8 +24,8 @@ export interface SparePods {
 
 /** Terminating pods count: the kubelet counts them too. */
 export function sparePodsOf({ running }: Pick<PodsOnNode, 'running'>): SparePods {
-  const all = running.map(({ pod }) => ({ uid: pod.uid, amounts: podRequests(pod) }));
-  const [spare, others] = [all.filter(isSpare), all.filter((each) => !isSpare(each))];
+  const all = running.map(({ pod }) => ({ uid: pod.uid, isSpare: usesSpareRoom(pod), amounts: podRequests(pod) }));
+  const [spare, others] = [all.filter(({ isSpare }) => isSpare), all.filter(({ isSpare }) => !isSpare)];
   return {
     uids: spare.map(({ uid }) => uid),
     requested: {
@@ -38,16 +39,7 @@ export function sparePodsOf({ running }: Pick<PodsOnNode, 'running'>): SparePods
   };
 }
 
-interface PodAmounts {
-  readonly uid: string;
-  readonly amounts: Amounts;
-}
-
-function isSpare({ amounts }: PodAmounts): boolean {
-  return Object.values(SPARE_RESOURCES).some((name) => amounts.has(name));
-}
-
-function total(pods: readonly PodAmounts[], of: (amounts: Amounts) => number): number {
+function total(pods: readonly { readonly amounts: Amounts }[], of: (amounts: Amounts) => number): number {
   return pods.reduce((sum, { amounts }) => sum + of(amounts), 0);
 }
 

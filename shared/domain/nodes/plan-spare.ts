@@ -25,6 +25,8 @@ export interface SparePlan {
   readonly offer: SpareOffer;
   readonly because: Because;
   readonly isChanged: boolean;
+  /** The node offers less than its spare pods request: a kubelet that restarts would end some. */
+  readonly isUrgent: boolean;
 }
 
 export const SPARE_REASONS = {
@@ -50,7 +52,8 @@ export function planSpare(
   const message = reasonFor(node, report, mode);
   const offer = message === SPARE_REASONS.lent && report !== undefined ? offerOf(node, report, max) : {};
   const isChanged = SPARE_KINDS.some((kind) => offer[kind] !== node.offered[kind]);
-  return { offer, isChanged, because: message({ name: node.name }, { node: node.name, ...offer }) };
+  const isUrgent = SPARE_KINDS.some((kind) => (node.offered[kind] ?? Infinity) < (report?.amounts[kind].taken ?? 0));
+  return { offer, isChanged, isUrgent, because: message({ name: node.name }, { node: node.name, ...offer }) };
 }
 
 function reasonFor(node: SpareNode, report: SpareReport | undefined, mode: SpareSettings['mode']) {

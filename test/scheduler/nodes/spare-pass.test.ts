@@ -112,6 +112,14 @@ describe('the pass over spare room', () => {
     expect((await pass())[0]).toBe(String(2 ** 28));
   });
 
+  test('rises at once where a pod was placed while less was written', async () => {
+    await pass();
+    report(0, 2 ** 28);
+    await pass(1);
+    report(0, 2 ** 29);
+    expect((await pass(1))[0]).toBe(String(2 ** 29));
+  });
+
   test('writes nothing where nothing was ever asked for, and not every second where another controller undoes it', async () => {
     spec = {};
     await pass();
