@@ -15,6 +15,8 @@ export const scratch = new Uint8Array(2 * 1024 * 1024);
 
 /** A seq_file returns at most about a page per read: only a read near that size may be followed by more data. */
 const NEAR_A_PAGE = 4096 - 256;
+/** For a file below /proc/sys the kernel allocates and clears as much as a read asks for, before it looks at the file. */
+const READ_BYTES = 16 * 1024;
 /** ENODEV: the cgroup behind a kept descriptor is gone. EOPNOTSUPP: PSI is compiled in and switched off. */
 const ABSENT_CODES = new Set(['ENOENT', 'ENODEV', 'ENOTDIR', 'EOPNOTSUPP', 'ENOTSUP']);
 const CLOSED = -1;
@@ -73,7 +75,7 @@ export class KernelFile {
 function readWhole(descriptor: number): number {
   let length = 0;
   for (;;) {
-    const more = readSync(descriptor, scratch, length, scratch.length - length, length);
+    const more = readSync(descriptor, scratch, length, Math.min(READ_BYTES, scratch.length - length), length);
     length += more;
     if (more < NEAR_A_PAGE || length === scratch.length) return length;
   }

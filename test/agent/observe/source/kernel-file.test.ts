@@ -23,6 +23,22 @@ describe('KernelFile', () => {
     file.close();
   });
 
+  test('a file of /proc/sys costs about as much as any other', () => {
+    const costOf = (directory: string, name: string): number => {
+      const file = new KernelFile(directory, name);
+      const before = process.cpuUsage();
+      let bytes = 0;
+      for (let count = 0; count < 5_000; count += 1) bytes += file.read();
+      const { user, system } = process.cpuUsage(before);
+      file.close();
+      expect(bytes).toBeGreaterThan(5_000);
+      return user + system;
+    };
+    tree = temporaryTree();
+    costOf('/proc', 'loadavg');
+    expect(costOf('/proc/sys/kernel', 'pid_max') / costOf('/proc', 'loadavg')).toBeLessThan(10);
+  });
+
   test('a missing file is absent, and is found when it appears', () => {
     tree = temporaryTree();
     const file = new KernelFile(tree.root, 'usage');
