@@ -1,6 +1,7 @@
 import { PodAmounts } from '#shared/decide/queues/queue-charges.ts';
 import { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { Removals } from '#shared/domain/disruption/removals.ts';
+import { RunningGangs } from '#shared/kube/annotations/running-gangs.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { ProcessContext } from '#shared/runtime/run-program.ts';
@@ -44,6 +45,7 @@ export function followCluster(configuration: SchedulerConfiguration, context: Sc
   const nominations = createNominations(clock);
   const watch = watchPreemptions({ ...context, loops });
   const owners = new OwnerDisruptions(clock);
+  const gangs = new RunningGangs();
   const view = createClusterView({
     ...context,
     observePod: (seen, snapshot) => {
@@ -51,12 +53,14 @@ export function followCluster(configuration: SchedulerConfiguration, context: Sc
       watch(seen, snapshot);
       removalWatch?.observePod(seen, snapshot);
       owners.observePod(seen);
+      gangs.observe(seen.pod);
       queued?.observe(seen, snapshot);
       keeper?.observePod(seen, snapshot);
     },
     observeGone: (uid, gone, snapshot) => {
       removalWatch?.observeGone(uid, gone, snapshot);
       owners.observeGone(gone);
+      gangs.gone(uid);
       queued?.gone(uid);
       keeper?.observeGone(uid);
     },
@@ -73,7 +77,7 @@ export function followCluster(configuration: SchedulerConfiguration, context: Sc
     if (isOn.record) followRemovals(removals, context, signal);
   };
   const ownerDisruptedAt = (owner: string | undefined) => owners.at(owner);
-  return { view, loops, nominations, removals, queued, queues, keeper, ownerDisruptedAt, run };
+  return { view, loops, nominations, removals, queued, queues, keeper, ownerDisruptedAt, gangs, run };
 }
 
 /** Every replica follows the removals, so that the next leader knows them. */

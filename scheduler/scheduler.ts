@@ -74,7 +74,7 @@ function leadParts(configuration: SchedulerConfiguration, context: SchedulerCont
 function controllerParts(
   { nodes, disruptions, preemptionLoops, rescheduling, ...process }: SchedulerConfiguration,
   context: SchedulerContext,
-  { view, loops, removals, queued, queues: stored, ownerDisruptedAt }: ClusterCopy,
+  { view, loops, removals, queued, queues: stored, ownerDisruptedAt, gangs }: ClusterCopy,
 ): readonly ControllerPart[] {
   const { namespace: positionNamespace } = process.leaderElection;
   return [
@@ -86,7 +86,7 @@ function controllerParts(
     process.extender === 'On' && preemptionLoops.mode !== 'Off'
       ? loopRecorder({ ...context, loops, recorded: view.recordedLoops })
       : [],
-    rescheduling.passes === 'On' ? rescheduler({ ...context, view }) : [],
+    rescheduling.passes === 'On' ? rescheduler({ ...context, view, gangs }) : [],
   ].flat();
 }
 

@@ -3,6 +3,7 @@ import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
 import { decodeStoppedOwners } from '#shared/api/rescheduling-status.ts';
 import { finish } from '#shared/domain/base/steps.ts';
 import { ownerOf, type Pod } from '#shared/domain/pod/pod.ts';
+import { runningGangsIn, withGangLimits } from '#shared/kube/annotations/running-gangs.ts';
 import { limitsIn } from '#shared/domain/rescheduling/limit-room.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
@@ -46,7 +47,7 @@ export async function reschedulingOf(
   if (found.length === 0) return undefined;
   const snapshot = createSnapshot(model);
   const limits = await limitsBeside(read, options, io);
-  const limitsOf = limitsIn(snapshot, limits, read.now);
+  const limitsOf = withGangLimits(limitsIn(snapshot, limits, read.now), runningGangsIn(snapshot));
   return found.map((manifest) => {
     const policy = decodeManifest(manifest, decodeReschedulingPolicy);
     const why = fromStatus(pod, manifest) ?? fromPass(pod, policy, snapshot, { now: read.now, limitsOf });

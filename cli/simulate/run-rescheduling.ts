@@ -1,6 +1,7 @@
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { finish } from '#shared/domain/base/steps.ts';
 import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
+import { runningGangsIn, withGangLimits } from '#shared/kube/annotations/running-gangs.ts';
 import { limitsIn } from '#shared/domain/rescheduling/limit-room.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import type { ReschedulingResult } from '#shared/domain/rescheduling/pass.ts';
@@ -84,7 +85,7 @@ function viewOf(read: ClusterManifests, limits: ReadLimits, wanted: string | und
   const policy = policyIn(read, wanted);
   const snapshot = createSnapshot(clusterModel(read));
   const rules = moveRules(snapshot.namespaces, policy.fitElsewhere);
-  const limitsOf = limitsIn(snapshot, limits, read.now);
+  const limitsOf = withGangLimits(limitsIn(snapshot, limits, read.now), runningGangsIn(snapshot));
   const result = finish(runPass(snapshot, policy, { now: read.now, memory: NO_MEMORY, rules, limitsOf }));
   return {
     metadata: { name: policy.name },

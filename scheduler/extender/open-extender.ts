@@ -32,9 +32,9 @@ export async function openExtender(
 }
 
 function verbsOf(configuration: SchedulerConfiguration, context: SchedulerContext, copy: ClusterCopy) {
-  const { view, loops, nominations, keeper, ownerDisruptedAt } = copy;
+  const { view, loops, nominations, keeper, ownerDisruptedAt, gangs } = copy;
   const isOn = configuration.extender === 'On';
-  const rules = preemptionRules(configuration, { ...view, loops, ownerDisruptedAt, queues: keeper });
+  const rules = preemptionRules(configuration, { ...view, loops, ownerDisruptedAt, queues: keeper, gangs });
   const events = createEventRecorder({ ...context, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
   const voided = createVoidedNominations({ ...context, snapshot: view.snapshot });
   if (isOn) void clearVoidedNominations(voided, context, context.shutdown.signal);

@@ -36,17 +36,18 @@ interface PreemptionRuleSources {
   readonly loops: Loops;
   readonly ownerDisruptedAt?: ProposalRules['ownerDisruptedAt'];
   readonly queues?: QueueRules | undefined;
+  readonly gangs?: NonNullable<ProposalRules['gangs']>;
 }
 
 /** The rules for reviewing a proposal. */
 export function preemptionRules(
   { budgets, usageAware, tieBreak }: Pick<ProposalRules, 'budgets' | 'usageAware' | 'tieBreak'>,
-  { classes, loops, ownerDisruptedAt, queues }: PreemptionRuleSources,
+  { classes, loops, ownerDisruptedAt, queues, gangs }: PreemptionRuleSources,
 ): ProposalRules {
   const optedOut = protectedFromPreemption((name) => classes.get(name));
   const holdsProtected = protectedPods(optedOut, classes);
   const kept = queues === undefined ? {} : { keptOn: queues.keptOn, mayKeepOn: queues.mayKeepOn };
-  const shared = { budgets, usageAware, tieBreak, ownerDisruptedAt, ...kept };
+  const shared = { budgets, usageAware, tieBreak, ownerDisruptedAt, ...kept, ...(gangs && { gangs }) };
   if (loops.mode !== 'Enforce') return { ...shared, protection: optedOut, holdsProtected };
   return {
     ...shared,

@@ -8,6 +8,7 @@ import { encodeReschedulingStatus } from '#shared/api/rescheduling-status.ts';
 import { ownerText } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { moveRules } from '#shared/kube/annotations/annotations.ts';
+import { type RunningGangs, withGangLimits } from '#shared/kube/annotations/running-gangs.ts';
 import { API_VERSION, COMPONENT_NAMES, EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
@@ -33,6 +34,7 @@ export interface StoredPolicy {
 export interface ReschedulingPorts extends ClientContext {
   readonly snapshot: ClusterSnapshot;
   readonly limits: Pick<PodLimits, 'limitsIn'>;
+  readonly gangs: Pick<RunningGangs, 'of'>;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly term: Pick<LeaseTerm, 'isHeld'>;
   readonly metrics: ClientContext['metrics'];
@@ -68,7 +70,7 @@ export async function makePass(
     now: clock.now(),
     memory: before.memory,
     rules: moveRules(snapshot.namespaces, policy.fitElsewhere),
-    limitsOf: limits.limitsIn(snapshot, clock.now()),
+    limitsOf: withGangLimits(limits.limitsIn(snapshot, clock.now()), ports.gangs),
     measurements: measurementsIn(snapshot, clock.now()),
     ...(!isDryRun && { most: MOVES_PER_MINUTE }),
   };

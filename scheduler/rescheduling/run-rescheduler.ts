@@ -33,6 +33,7 @@ export const reschedulingSchema = z
 
 export interface ReschedulerOptions extends ClientContext {
   readonly view: Pick<ClusterView, 'snapshot' | 'missing' | 'isStale'>;
+  readonly gangs: ReschedulingPorts['gangs'];
 }
 
 const PERIOD_MS = 1_000;

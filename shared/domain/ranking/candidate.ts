@@ -50,6 +50,8 @@ export interface Candidate {
   readonly share: number;
   /** The pod asked to be evicted last. */
   readonly isMarkedLast: boolean;
+  /** It names a gang, which may be lost without it. */
+  readonly isOfGang: boolean;
   /** When a pod of the same owner was last disrupted, if known. */
   readonly ownerDisruptedAt: Instant | undefined;
 }
@@ -62,6 +64,7 @@ export function mustMakeWay({ facts, signal }: Pick<Candidate, 'facts' | 'signal
 /** What ranking uses in addition to pod and statistics. */
 export interface Circumstances {
   readonly isMarkedLast?: boolean;
+  readonly isOfGang?: boolean;
   readonly ownerDisruptedAt?: Instant | undefined;
 }
 
@@ -119,6 +122,7 @@ export function prepareCandidate(
     request,
     ...(isKnown ? compareWithRequest(measured, request, subtrahend) : NO_COMPARISON),
     isMarkedLast: circumstances.isMarkedLast ?? false,
+    isOfGang: circumstances.isOfGang ?? false,
     ownerDisruptedAt: circumstances.ownerDisruptedAt,
   };
 }

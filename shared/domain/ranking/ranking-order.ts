@@ -110,6 +110,14 @@ const daemonSetsLast: RankingKey = {
   range: YES_OR_NO,
 };
 
+/** What the other pods of a gang are worth is not seen from one node, so a gang decides among equals only. */
+const gangsLast: RankingKey = {
+  name: 'gangsLast',
+  says: 'the other belongs to a gang',
+  sortKey: ({ isOfGang }) => (isOfGang ? 1 : 0),
+  range: YES_OR_NO,
+};
+
 /** Recently disrupted owners come last when all else is equal. */
 const ownerDisruptedLongestAgo: RankingKey = {
   name: 'ownerDisruptedLongestAgo',
@@ -160,7 +168,7 @@ export interface RankingPolicy {
 }
 
 /** Tie-breakers for pods that are equal in every key of the policy: the order is total and always the same. */
-const TIE_BREAKERS: RankingOrder = [ownerDisruptedLongestAgo, withControllerFirst, runTime, uid];
+const TIE_BREAKERS: RankingOrder = [gangsLast, ownerDisruptedLongestAgo, withControllerFirst, runTime, uid];
 
 /**
  * The kubelet's own order (`rankMemoryPressure`, `rankDiskPressureFunc` and `rankPIDPressure` in

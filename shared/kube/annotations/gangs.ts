@@ -36,6 +36,12 @@ export function gangWishOf(pod: Named): GangWish | undefined {
   return podGroup === undefined ? undefined : ofGroup(podGroup, 'scheduling.k8s.io');
 }
 
+/** Whether a pod names a gang without a mistake; the pod of a PodGroup too, whatever the group says. */
+export function isOfGang(pod: Named): boolean {
+  const wish = gangWishOf(pod);
+  return wish !== undefined && wish.problem === undefined;
+}
+
 function ofGroup(name: string, groupOf: NonNullable<GangWish['groupOf']>): GangWish {
   return { name, size: undefined, min: undefined, groupOf };
 }

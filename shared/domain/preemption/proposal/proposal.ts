@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/base/because.ts';
+import type { RunningGang } from '#shared/domain/gang/gang-cost.ts';
 import { type Instant, type Pod, isDaemonSetPod } from '#shared/domain/pod/pod.ts';
 import type { PrefilterState } from '#shared/domain/placement/trial/prefilter-state.ts';
 import type { IdleFor } from '#shared/domain/placement/set-aside/set-aside-room.ts';
@@ -48,8 +49,16 @@ export interface ProposalRules extends VictimPreference {
   readonly holdsProtected?: (sheet: NodeSheet) => boolean;
   /** Nodes on which `preemptor` preempts only if it can on no other, each with the reason. */
   readonly toLeave?: (preemptor: Pod) => ReadonlyMap<string, Because>;
+  /** The gangs that run: a victim that leaves one below its minimum costs all of its pods. */
+  readonly gangs?: RunningGangsNow;
   /** `Hard` removes nodes on which a disruption budget would be violated. */
   readonly budgets: 'BestEffort' | 'Hard';
+}
+
+/** By UID of a member. */
+export interface RunningGangsNow {
+  readonly isAny: boolean;
+  readonly of: (pod: Pick<Pod, 'uid'>) => RunningGang<string> | undefined;
 }
 
 /** The verdict on one node of a proposal. */

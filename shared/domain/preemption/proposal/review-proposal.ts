@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import { finish, type Steps } from '#shared/domain/base/steps.ts';
+import { spareMembers } from '#shared/domain/gang/gang-cost.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
@@ -30,6 +31,7 @@ import {
   type ProposalReview,
   removed,
 } from './proposal.ts';
+import { sparingGangs } from './whole-gangs.ts';
 import { awaitRoom, endingBefore, isReproduced, mayWait, neededBeside, soonRoom } from './wait-for-room.ts';
 import { compareCosts, costOf } from '#shared/domain/placement/victims/choose-node.ts';
 import {
@@ -81,7 +83,9 @@ export function* reviewInSteps(
   const verdicts = reviews.map(({ verdict }) => verdict);
   const isRoomSoon = reviews.some(({ room }) => room !== undefined);
   const awaited = isRoomSoon ? yield* awaitRoom(review, reviews) : undefined;
-  return awaited ?? (rules.usageAware ? yield* preferNodes(verdicts, snapshot, now) : verdicts);
+  if (awaited !== undefined) return awaited;
+  const left = yield* sparingGangs(verdicts, snapshot, rules);
+  return rules.usageAware ? yield* preferNodes(left, snapshot, now) : left;
 }
 
 /** `reviewInSteps`, run to the end. */
@@ -121,9 +125,10 @@ function reviewQuiet(
 function isPlain(
   { pressures }: Pick<ClusterSnapshot, 'pressures'>,
   entry: NodeEntry,
-  { tieBreak, usageAware }: ProposalRules,
+  { tieBreak, usageAware, gangs }: ProposalRules,
 ): boolean {
-  if (tieBreak !== 'none' || sheetOf(entry).terminating.length > 0) return false;
+  if (tieBreak !== 'none' || sheetOf(entry).terminating.length > 0 || gangOrder(gangs, entry) !== undefined)
+    return false;
   const facts = pressures.get(entry.node.name);
   return facts === undefined || (facts.evicting.size === 0 && !usageAware);
 }
@@ -233,7 +238,20 @@ function preferVictims(review: ProposalReview, known: ProposedNode): KeptNode {
 function orderOn({ state, rules, now }: ProposalReview, node: string): VictimOrder | undefined {
   const facts = state.snapshot.pressures.get(node);
   const isKnown = facts !== undefined && isFreshReport(facts.observedAt, now);
-  return victimOrder(rules, isKnown ? facts.overRequest : NO_PODS);
+  const usual = victimOrder(rules, isKnown ? facts.overRequest : NO_PODS);
+  const entry = state.snapshot.nodes.get(node);
+  const byGang = entry && gangOrder(rules.gangs, entry);
+  return byGang === undefined ? usual : (a, b) => b.priority - a.priority || byGang(a, b) || (usual?.(a, b) ?? 0);
+}
+
+/** Pods whose gang would fall below its minimum are more important than others of their priority. */
+function gangOrder(gangs: ProposalRules['gangs'], entry: NodeEntry): VictimOrder | undefined {
+  if (gangs?.isAny !== true || !entry.occupancy.pods.some(({ pod }) => gangs.of(pod) !== undefined)) return undefined;
+  const costsGang = ({ pod }: PlacedPod): number => {
+    const gang = gangs.of(pod);
+    return Number(gang !== undefined && spareMembers(gang) < 1);
+  };
+  return (a, b) => costsGang(b) - costsGang(a);
 }
 
 const NO_PODS: ReadonlySet<string> = new Set();

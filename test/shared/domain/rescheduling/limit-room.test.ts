@@ -6,6 +6,7 @@ import type { Component } from '#shared/domain/disruption/limit-rule.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { createPodLimits } from '#shared/domain/rescheduling/limit-room.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import { withGangLimits } from '#shared/kube/annotations/running-gangs.ts';
 import { buildNode, selectorOf } from '#test/build/cluster.ts';
 import { codeOf, movesOf, NOON, passOn, replica } from '#test/build/rescheduling.ts';
 
@@ -121,4 +122,15 @@ test('a pass moves no pod without room under a DisruptionLimit, says so, and mov
   expect(movesOf(result)).toEqual(['p1 a>b', 'p2 a>b']);
   expect(codeOf(result, 'p0')).toBe('LimitReached');
   expect(movesOf(passOn({ nodes: NODES, pods: PODS }))).toContain('p0 a>b');
+});
+
+test('a pass moves no pod that its gang cannot spare, and says so', () => {
+  const uids = PODS.filter(({ labels }) => labels.get('app') === 'o0').map(({ uid }) => uid);
+  const gang = { key: 'default/train', min: uids.length, running: uids };
+  const of = ({ uid }: Pick<Pod, 'uid'>) => (uids.includes(uid) ? gang : undefined);
+  const result = passOn({ nodes: NODES, pods: PODS, limitsOf: withGangLimits(() => [], { of }) });
+  expect(movesOf(result)).toEqual(['p1 a>b', 'p2 a>b']);
+  expect(result.stays.find(({ pod }) => pod === 'default/p0')?.because.text).toBe(
+    'gang default/train has 0 disruptions left',
+  );
 });
