@@ -1,10 +1,16 @@
 import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
-import { type Because, reason } from '#shared/domain/base/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { floorOf } from '#shared/domain/queue/reclaim-rules.ts';
-import { makeRoomInSteps, type RoomStep, type Seeker, type SeekerStep } from '#shared/domain/queue/make-room.ts';
+import {
+  groupsOf,
+  makeRoomInSteps,
+  type Seeker,
+  type SeekerStep,
+  wholeGroups,
+} from '#shared/domain/queue/make-room.ts';
 import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import type { ReclaimSettings } from '#shared/domain/queue/reclaim-settings.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -16,8 +22,20 @@ import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 import { type Deadlines, isAhead, QueueEvictions } from './queue-evictions.ts';
 import { QueueOveruse } from './queue-overuse.ts';
-import { MAX_ATTEMPTS, RoomMaker, type RoomMakerPorts } from './room-maker.ts';
+import { RoomMaker, type RoomMakerPorts } from './room-maker.ts';
+import {
+  BLOCKED,
+  EARLY,
+  firstOf,
+  givenUp,
+  isEarly,
+  isOpen,
+  tooLargeIn,
+  TRIED_IN_VAIN,
+  VICTIMS_HANG,
+} from './reclaim-steps.ts';
 import { staleNominations } from './stale-nominations.ts';
+import type { StartGangs } from './start-gangs.ts';
 import { isStuck, readRoomState, type RoomInput } from '#shared/decide/queues/room-state.ts';
 import { seekersOf } from '#shared/decide/queues/seekers.ts';
 
@@ -28,14 +46,11 @@ export interface ReclaimPorts extends Omit<RoomMakerPorts, 'isEnforcing'> {
   readonly snapshot: ClusterSnapshot;
   readonly ownerDisruptedAt?: RoomInput['ownerDisruptedAt'] | undefined;
   readonly metrics: Pick<QueueMetrics, 'reclaims' | 'reclaimEvictions'>;
-  /** Whether the pod is of a gang that is being started. */
-  readonly isStarting?: (uid: string) => boolean;
+  readonly gangs?: Pick<StartGangs, 'isStarting' | 'standAside' | 'start'>;
   /** Removes scheduling gates. */
   readonly letIn: (pods: readonly WaitingPod[], signal: AbortSignal) => Promise<void>;
 }
 
-/** Pods examined in one round; later ones have to wait for these anyway. */
-const MAX_SEEKERS = 20;
 /** Obstacles rarely disappear faster. */
 const AGAIN_MS = 10_000;
 /** The delay of a queue is met with this accuracy. */
@@ -141,6 +156,17 @@ export class Reclaim {
     for (const each of steps) this.#follow(each, floorOf({ tree: plan.floors }));
     const open = steps.filter(isOpen).map(({ seeker }) => seeker.pod);
     if (open.length > 0) await this.#ports.letIn(open, signal);
+    await this.#followGangs(steps, signal);
+  }
+
+  /** A gang for which there is room starts as any other; one for which none can be made lets others pass. */
+  async #followGangs(steps: readonly SeekerStep[], signal: AbortSignal): Promise<void> {
+    for (const [whole, own] of Map.groupBy(steps, ({ seeker }) => seeker.pod.gang)) {
+      const [none] = own.filter(({ step }) => step.kind === 'None');
+      if (whole === undefined) continue;
+      if (none !== undefined && !isEarly(none.step)) this.#ports.gangs?.standAside(whole.name, none.step.because);
+      else if (own.every(({ step }) => step.kind === 'Room')) await this.#ports.gangs?.start([whole], signal);
+    }
   }
 
   /** If the decision fails, the pods are let in rather than held back. */
@@ -148,8 +174,10 @@ export class Reclaim {
     try {
       const input = this.#inputOf(plan);
       const seekers = await inChunks(seekersOf(input), this.#ports.clock, signal);
-      const due = seekers.filter(({ pod }) => this.#isDue(pod.uid));
-      return due.length === 0 ? [] : await this.#decide(input, due.slice(0, MAX_SEEKERS), signal);
+      const due = groupsOf(seekers).filter((group) => group.every(({ pod }) => this.#isDue(pod.uid)));
+      const first = firstOf(due);
+      const steps = first.length === 0 ? [] : await this.#decide(input, first, signal);
+      return [...steps, ...tooLargeIn(due)];
     } catch (error) {
       const open = plan.seeking.filter(({ uid, gang }) => gang === undefined && !plan.crowded.has(uid));
       await this.#ports.letIn(open, signal);
@@ -174,7 +202,8 @@ export class Reclaim {
   }
 
   #isDue(uid: string): boolean {
-    return !this.#maker.isBusyWith(uid) && !isAhead(this.#again, uid, this.#ports.clock);
+    const isBusy = this.#maker.isBusyWith(uid) || this.#ports.gangs?.isStarting(uid) === true;
+    return !isBusy && !isAhead(this.#again, uid, this.#ports.clock);
   }
 
   async #decide(input: RoomInput, seekers: readonly Seeker[], signal: AbortSignal): Promise<readonly SeekerStep[]> {
@@ -182,11 +211,12 @@ export class Reclaim {
     const state = await inChunks(readRoomState(input), clock, signal);
     const steps = await inChunks(makeRoomInSteps(state, seekers, input.now), clock, signal);
     if (!this.#isEnforcing) return steps;
-    return steps.map((each) => {
-      if (this.#isTriedInVain(each)) return givenUp(each, GIVEN_UP({}));
+    const tried = steps.map((each) => {
+      if (this.#isTriedInVain(each)) return givenUp(each, TRIED_IN_VAIN({}));
       const hanging = this.#hangingFor(each, input.now);
-      return hanging.length > 0 ? givenUp(each, HANGING({ nodes: hanging.join(', ') })) : each;
+      return hanging.length > 0 ? givenUp(each, VICTIMS_HANG({ nodes: hanging.join(', ') })) : each;
     });
+    return wholeGroups(tried);
   }
 
   /** The nodes that did not give back in time what was asked of them for the queue. */
@@ -257,39 +287,8 @@ export class Reclaim {
   }
 
   #claimsAmong(plan: QueuePlan, roomless: readonly WaitingPod[]): Steps<readonly string[]> {
-    const { pods, isStarting } = this.#ports;
-    const isBusy = (uid: string): boolean => this.#maker.isBusyWith(uid) || isStarting?.(uid) === true;
+    const { pods, gangs } = this.#ports;
+    const isBusy = (uid: string): boolean => this.#maker.isBusyWith(uid) || gangs?.isStarting(uid) === true;
     return staleNominations(plan, roomless, { pods, isBusy });
   }
-}
-
-const EARLY = 'NotAboveDelay';
-const BLOCKED = 'ReclaimBlocked';
-
-function isEarly({ because }: RoomStep): boolean {
-  return because.code === EARLY;
-}
-
-/**
- * Whether to remove the gate: there is room, or none can be made and autoscalers have to see the pod. No node helps a pod
- * that a maximum keeps out.
- */
-function isOpen({ seeker, step }: SeekerStep): boolean {
-  if (!seeker.isGated) return false;
-  return step.kind === 'Room' || (step.kind === 'None' && !isEarly(step) && seeker.isCrowded !== true);
-}
-
-const GIVEN_UP = reason<object>(
-  'GivenUp',
-  () => `the leader tried ${MAX_ATTEMPTS} times within ten minutes to make room for this pod, without success`,
-);
-
-const HANGING = reason<{ readonly nodes: string }>(
-  'VictimsHang',
-  ({ nodes }) =>
-    `pods that were evicted for this queue on nodes ${nodes} have not ended; no others are evicted for it until they are gone`,
-);
-
-function givenUp({ seeker }: SeekerStep, because: Because): SeekerStep {
-  return { seeker, step: { kind: 'None', because } };
 }

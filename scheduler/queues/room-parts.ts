@@ -19,8 +19,7 @@ export function createRoomParts({ declared, letInPorts, ...ports }: RoomPorts, l
   const shared = { ...ports, letIn, leading };
   const starts = new StartGangs(shared);
   const holds = new HoldGangs({ ...shared, starts, timeoutMs: () => declared().gangTimeoutMs });
-  const isStarting = (uid: string) => starts.isStarting(uid);
-  const reclaim = new Reclaim({ ...shared, isStarting, settings: () => declared().reclaim });
+  const reclaim = new Reclaim({ ...shared, gangs: starts, settings: () => declared().reclaim });
   return {
     starts,
     reclaim,

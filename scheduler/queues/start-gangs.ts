@@ -70,6 +70,7 @@ export class StartGangs {
   /** The node that was set aside for a pod of a gang, by UID. */
   readonly #planned = new Map<string, string>();
   #takeovers = 0;
+  #planning: Promise<void> = Promise.resolve();
   #changes = 0;
   #nextEnd = Infinity;
 
@@ -127,20 +128,37 @@ export class StartGangs {
     await Promise.all(Array.from(this.#starts.values(), ({ done }) => done));
   }
 
-  /** Begins to start the gangs of a plan. Those for which no plan exists let those behind them pass. */
-  async round({ starting }: Pick<QueuePlan, 'starting'>, signal: AbortSignal): Promise<void> {
-    this.#wanted = new Set(starting.map(({ uid }) => uid));
+  /** Begins to start the gangs of a plan. Those for which no plan of nodes exists let those behind them pass. */
+  async round({ starting, seeking }: Pick<QueuePlan, 'starting' | 'seeking'>, signal: AbortSignal): Promise<void> {
+    this.#wanted = new Set([...starting, ...seeking.flatMap(({ gang }) => gang ?? [])].map(({ name }) => name));
+    await this.start(starting, signal);
+  }
+
+  /** Begins to start these gangs. */
+  start(wholes: readonly WaitingPod[], signal: AbortSignal): Promise<void> {
+    // One after the other: each plan has to know what the others are about to get.
+    const planned = this.#planning.then(() => this.#plan(wholes, signal));
+    this.#planning = planned.catch(() => undefined);
+    return planned;
+  }
+
+  async #plan(wholes: readonly WaitingPod[], signal: AbortSignal): Promise<void> {
     let plans = 0;
-    for (const whole of starting) {
-      if (this.#starts.has(whole.uid) || plans >= MAX_PLANS || signal.aborted) continue;
+    for (const whole of wholes) {
+      if (this.#starts.has(whole.name) || plans >= MAX_PLANS || signal.aborted) continue;
       plans += 1;
       const pods = this.#podsOf(whole);
       if (pods === undefined) continue;
       const { clock, snapshot } = this.#ports;
       const plan = await inChunks(placeTogether({ snapshot, pods, expected: this.#expected() }), clock, signal);
-      if (plan.kind === 'None') this.#tellPause(whole, plan.because, NO_PLAN_MS);
+      if (plan.kind === 'None') this.standAside(whole.name, plan.because);
       else this.#begin(whole, plan.nodeOf);
     }
+  }
+
+  /** No room for the gang now: it lets others of its queue pass for some seconds. */
+  standAside(gang: string, because: Because): void {
+    this.#tellPause(gang, because, NO_PLAN_MS);
   }
 
   get #now(): number {
@@ -172,10 +190,10 @@ export class StartGangs {
     const done = this.#start(whole, nodeOf)
       .catch((error: unknown) => this.#ports.log.error({ gang: whole.name, error }, 'Gang not started'))
       .finally(() => {
-        this.#starts.delete(whole.uid);
+        this.#starts.delete(whole.name);
         this.#changes += 1;
       });
-    this.#starts.set(whole.uid, { whole, nodeOf, done });
+    this.#starts.set(whole.name, { whole, nodeOf, done });
   }
 
   async #start(whole: WaitingPod, nodeOf: NodeOf): Promise<void> {
@@ -227,22 +245,22 @@ export class StartGangs {
     const until = this.#now + SEEN_WITHIN_MS;
     const isSeen = (): boolean => [...nodeOf].every(([uid, node]) => this.#nominatedTo(uid) === node);
     while (!isSeen()) {
-      if (this.#now >= until || leading.aborted || !this.#wanted.has(whole.uid)) return false;
+      if (this.#now >= until || leading.aborted || !this.#wanted.has(whole.name)) return false;
       await clock.sleep(LOOK_MS, leading);
     }
     const pods = this.#podsOf(whole);
-    if (pods === undefined || !this.#wanted.has(whole.uid)) return false;
+    if (pods === undefined || !this.#wanted.has(whole.name)) return false;
     return inChunks(fitTogether({ snapshot, pods, expected: this.#expected() }, nodeOf), clock, leading);
   }
 
   async #giveUp(whole: WaitingPod, because: Because): Promise<void> {
-    this.#tellPause(whole, because, FAILED_MS);
+    this.#tellPause(whole.name, because, FAILED_MS);
     await this.#write((whole.members ?? []).map(({ uid }) => [uid, null]));
   }
 
-  #tellPause({ name, queue }: WaitingPod, because: Because, pauses: Parameters<StartGangs['pause']>[2]): void {
-    if (this.#pauses.get(name)?.because.text !== because.text)
-      this.#ports.log.info({ gang: name, queue, because }, 'Gang not let in');
-    this.pause(name, because, pauses);
+  #tellPause(gang: string, because: Because, pauses: Parameters<StartGangs['pause']>[2]): void {
+    if (this.#pauses.get(gang)?.because.text !== because.text)
+      this.#ports.log.info({ gang, because }, 'Gang not let in');
+    this.pause(gang, because, pauses);
   }
 }

@@ -1,4 +1,5 @@
 import { collectInSteps, sortInSteps, type Steps } from '#shared/domain/base/steps.ts';
+import { gangKey } from '#shared/domain/gang/gang.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { compareWaiting } from '#shared/domain/queue/let-in.ts';
@@ -51,7 +52,9 @@ export function seekerOf(pod: WaitingPod, queued: QueuedPod, snapshot: ClusterSn
   const fits = unplaced === undefined ? () => false : lazyFit(snapshot, unplaced);
   const isGated = isWaiting(queued);
   const isCounted = !isGated && unplaced !== undefined && isOnItsWay(unplaced);
-  return { pod, isGated, isCounted, nominatedTo, fits };
+  const { gang, namespace } = queued;
+  const together = gang === undefined ? {} : { together: gangKey(namespace, gang.name) };
+  return { pod, isGated, isCounted, nominatedTo, fits, ...together };
 }
 
 /** Prepared only for the pods that are looked at. */

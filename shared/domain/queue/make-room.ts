@@ -16,6 +16,8 @@ import { addAmounts, type QueueUsage, subtractAmounts, sumUsage } from './usage.
 /** A pod for which room is sought. */
 export interface Seeker {
   readonly pod: WaitingPod;
+  /** The gang that it is of: room is made for all pods of it that seek room, or for none. */
+  readonly together?: string;
   /** Whether its gate still holds it back. */
   readonly isGated: boolean;
   /** Whether it is charged to its queue already; by default if it is not gated. */
@@ -86,13 +88,63 @@ export function* makeRoomInSteps(
 ): Steps<readonly SeekerStep[]> {
   const steps: SeekerStep[] = [];
   let left = state;
-  for (const seeker of seekers) {
-    const step = yield* stepFor(left, seeker, now);
-    steps.push({ seeker, step });
-    left = after(left, seeker, step);
-    yield;
+  for (const group of groupsOf(seekers)) {
+    const found = yield* stepsFor(left, group, now);
+    steps.push(...found.steps);
+    left = found.left;
   }
   return steps;
+}
+
+interface GroupSteps {
+  readonly steps: readonly SeekerStep[];
+  readonly left: RoomState;
+}
+
+/** One after the other; if there is no room for one of them, none gets any. */
+function* stepsFor(state: RoomState, group: readonly Seeker[], now: Instant): Steps<GroupSteps> {
+  const steps: SeekerStep[] = [];
+  let left = state;
+  for (const seeker of group) {
+    const step = yield* stepFor(left, seeker, now);
+    yield;
+    steps.push({ seeker, step });
+    if (step.kind === 'None') break;
+    left = after(left, seeker, step);
+  }
+  const whole = wholeGroups(
+    group.map((seeker, index) => steps[index] ?? { seeker, step: (steps.at(-1) as SeekerStep).step }),
+  );
+  return { steps: whole, left: steps.at(-1)?.step.kind === 'None' ? state : left };
+}
+
+const NO_ROOM_FOR_GANG = 'NoRoomForGang';
+/** Said of the whole gang already. */
+const TOLD_AS_IS: ReadonlySet<string> = new Set([NO_ROOM_FOR_GANG, 'NotAboveDelay']);
+const NOT_FOR_ALL = reason<{ readonly gang: string; readonly why: string }>(
+  NO_ROOM_FOR_GANG,
+  ({ gang, why }) => `no room for all pods of gang ${gang}: ${why}`,
+);
+
+/** The steps without those of gangs of which one pod gets no room. */
+export function wholeGroups(steps: readonly SeekerStep[]): readonly SeekerStep[] {
+  const lacking = new Map<string, Because>();
+  for (const { seeker, step } of steps) {
+    const { together } = seeker;
+    if (together === undefined || step.kind !== 'None' || lacking.has(together)) continue;
+    const isTold = TOLD_AS_IS.has(step.because.code);
+    lacking.set(together, isTold ? step.because : NOT_FOR_ALL({ gang: together, why: step.because.text }));
+  }
+  if (lacking.size === 0) return steps;
+  return steps.map(({ seeker, step }) => {
+    const because = lacking.get(seeker.together ?? '');
+    return { seeker, step: because === undefined ? step : { kind: 'None', because } };
+  });
+}
+
+/** The pods of each gang where its first one stands; every other pod alone. */
+export function groupsOf(seekers: readonly Seeker[]): readonly (readonly Seeker[])[] {
+  return [...Map.groupBy(seekers, ({ together, pod }) => together ?? pod.uid).values()];
 }
 
 function* stepFor(state: RoomState, seeker: Seeker, now: Instant): Steps<RoomStep> {

@@ -44,7 +44,13 @@ export function reclaimStage(settings: StageSettings = {}) {
   const world = queueWorld(queues, nodes);
   const manual = manualClock(HOUR_MS);
   const state = { isHeld: true, answer: (() => OK) as Answer, reclaim: { mode, overuse } };
-  const said = { sent: [] as string[], letIn: [] as string[], events: [] as EventRecord[], lines: [] as unknown[] };
+  const said = {
+    sent: [] as string[],
+    letIn: [] as string[],
+    events: [] as EventRecord[],
+    lines: [] as unknown[],
+    gangs: [] as string[],
+  };
   const { client, requests } = scriptedClient((request) => {
     const what = inShort(request);
     said.sent.push(what);
@@ -65,6 +71,11 @@ export function reclaimStage(settings: StageSettings = {}) {
     events: { record: (event) => void said.events.push(event) },
     term: { isHeld: () => state.isHeld },
     letIn: (pods) => Promise.resolve(void said.letIn.push(...pods.map(({ name }) => name))),
+    gangs: {
+      isStarting: () => false,
+      standAside: (gang, { code }) => void said.gangs.push(`${gang} stands aside: ${code}`),
+      start: (wholes) => Promise.resolve(void said.gangs.push(...wholes.map(({ name }) => `${name} starts`))),
+    },
   });
   const begin = () => reclaim.round(world.plan(state.reclaim.mode === 'Enforce'), leading.signal);
   return {
@@ -77,7 +88,7 @@ export function reclaimStage(settings: StageSettings = {}) {
     leading,
     begin,
     /** What it has sent and whom it has let in; what is told once is not told again. */
-    told: (what: 'sent' | 'letIn' | 'events' | 'lines') => said[what].splice(0),
+    told: (what: 'sent' | 'letIn' | 'events' | 'lines' | 'gangs') => said[what].splice(0),
     /** A round after some time, with all that it sends. */
     round: async (afterMs = 0): Promise<readonly string[]> => {
       await manual.advance(afterMs);
