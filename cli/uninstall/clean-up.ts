@@ -1,3 +1,4 @@
+import { SPARE_RESOURCES } from '#shared/domain/spare/spare-resources.ts';
 import { otherGates } from '#shared/kube/annotations/annotations.ts';
 import { NAMESPACE_NODE, NAMESPACE_SYSTEM, PRESSURE_CONDITIONS, PRESSURE_TAINTS } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
@@ -57,7 +58,7 @@ function leaseOf(client: KubeClient, lease: Manifest): readonly Leftover[] {
   return [{ what: `lease/${name} in namespace ${namespace}`, remove }];
 }
 
-/** Taints and conditions of ours on a node. */
+/** Taints, conditions and spare room of ours on a node. */
 function marksOf(client: KubeClient, node: Manifest): readonly Leftover[] {
   const name = nameOf(node);
   const taints = itemsOf(fieldOf(node.raw['spec'], 'taints')).filter(isOwnTaint);
@@ -74,6 +75,9 @@ function marksOf(client: KubeClient, node: Manifest): readonly Leftover[] {
             remove: () => removeConditions(client, name, conditions),
           },
         ]),
+    ...(offersSpareRoom(node)
+      ? [{ what: `node/${name}: spare room`, remove: () => withdrawSpareRoom(client, name) }]
+      : []),
   ];
 }
 
@@ -87,6 +91,20 @@ function isOwnCondition(condition: unknown): boolean {
 
 function textOf(word: string, items: readonly unknown[], field: string): string {
   return `${word}${items.length === 1 ? '' : 's'} ${items.map((item) => String(fieldOf(item, field))).join(', ')}`;
+}
+
+/** Whether it does, which no manifest says; what is removed ends no pod. */
+export function offersSpareRoom({ raw }: Manifest): boolean {
+  const amounts = SPARE_FIELDS.map((field) => fieldOf(raw['status'], field));
+  return amounts.some((each) => Object.values(SPARE_RESOURCES).some((name) => fieldOf(each, name) !== undefined));
+}
+
+const SPARE_FIELDS = ['capacity', 'allocatable'];
+
+function withdrawSpareRoom(client: KubeClient, name: string): Promise<Outcome<unknown>> {
+  const none = Object.fromEntries(Object.values(SPARE_RESOURCES).map((resource) => [resource, null]));
+  const patch = { status: Object.fromEntries(SPARE_FIELDS.map((field) => [field, none])) };
+  return patchObject(client, { resource: NODES, name, subresource: 'status' }, patch, { type: 'merge' });
 }
 
 /** Taints are one list for the API server, so it is written whole, and only as it was read. */

@@ -41,6 +41,10 @@ export function taintStays(node: string, key: string): Remnant {
   return { what: `node ${node}, taint ${key}`, next: `kubectl taint nodes ${node} ${key}-` };
 }
 
+export function spareRoomStays(node: string): Remnant {
+  return { what: `node ${node}, spare room`, next: 'plimsoll uninstall --clean-up, once nothing is installed' };
+}
+
 export function gatesStay(pods: number): Remnant {
   const what = `${pods === 1 ? '1 pod' : `${pods} pods`} with the scheduling gate plimsoll.dev/queue`;
   return { what, next: 'plimsoll queue release --all-namespaces' };

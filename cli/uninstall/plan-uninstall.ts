@@ -2,7 +2,8 @@ import { NAMESPACE_NODE, NAMESPACE_SYSTEM, PRESSURE_TAINTS } from '#shared/kube/
 import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 import { type Manifest, nameOf, namespaceOf } from '#cli/manifests/parse-manifests.ts';
-import { definitionStays, gatesStay, labelStays, type Remnant, taintStays } from './messages.ts';
+import { offersSpareRoom } from './clean-up.ts';
+import { definitionStays, gatesStay, labelStays, type Remnant, spareRoomStays, taintStays } from './messages.ts';
 import type { Installation } from './read-installation.ts';
 
 /** An object that would be removed. */
@@ -35,6 +36,7 @@ export function planUninstall(installation: Installation): UninstallPlan {
       ...(waitingPods === 0 ? [] : [gatesStay(waitingPods)]),
       ...definitions.map((each) => definitionStays(nameOf(each), objects.get(nameOf(each)) ?? 0)),
       ...nodes.flatMap((each) => taintsOf(each).map((key) => taintStays(nameOf(each), key))),
+      ...nodes.filter(offersSpareRoom).map((each) => spareRoomStays(nameOf(each))),
       ...namespaces.flatMap((each) => labelsOf(each).map((key) => labelStays(nameOf(each), key))),
     ],
   };

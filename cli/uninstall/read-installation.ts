@@ -1,6 +1,6 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { otherGates } from '#shared/kube/annotations/annotations.ts';
-import { fieldOf } from '#shared/kube/decode/wire-object.ts';
+import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   NAMESPACES,
@@ -42,7 +42,7 @@ export async function readInstallation(client: KubeClient): Promise<Installation
     Promise.all(REMOVED.map(listKind)),
     Promise.all(OUR_KINDS.map(countKind)),
     listAll(client, CUSTOM_RESOURCE_DEFINITIONS, { labelSelector, slim: identityOf }),
-    listAll(client, NODES, { slim: taintsOf }),
+    listAll(client, NODES, { slim: marksOf }),
     listAll(client, NAMESPACES, { slim: identityOf }),
     listAll(client, PODS, { slim: gatesOf }),
   ]);
@@ -59,6 +59,11 @@ function gatesOf(raw: Raw): Raw {
   return { ...identityOf(raw), spec: { schedulingGates: fieldOf(raw['spec'], 'schedulingGates') } };
 }
 
-function taintsOf(raw: Raw): Raw {
-  return { ...identityOf(raw), spec: { taints: fieldOf(raw['spec'], 'taints') } };
+function marksOf(raw: Raw): Raw {
+  const { capacity, allocatable } = isRecord(raw['status']) ? raw['status'] : {};
+  return {
+    ...identityOf(raw),
+    spec: { taints: fieldOf(raw['spec'], 'taints') },
+    status: { capacity, allocatable },
+  };
 }

@@ -8,6 +8,7 @@ import { sandboxCluster } from '#test/cli/sandbox-cluster.ts';
 const ARGS = ['uninstall', '--clean-up'];
 const OWN_TAINT = { key: 'plimsoll.dev/memory-pressure', effect: 'NoSchedule' };
 const OTHER_TAINT = { key: 'dedicated', value: 'db', effect: 'NoSchedule' };
+const SPARE = { 'plimsoll.dev/spare-memory': '1073741824', 'plimsoll.dev/spare-cpu': '500' };
 const LABELS = { 'app.kubernetes.io/part-of': 'plimsoll' };
 const NOW = '2026-01-01T00:00:00Z';
 
@@ -30,7 +31,8 @@ describe('plimsoll uninstall --clean-up', () => {
     await createObject(admin, { resource: NODES }, node);
     const conditions = ['Ready', 'plimsoll.dev/MemoryContention', 'plimsoll.dev/IoContention'].map(condition);
     const status = { resource: NODES, name: 'n1', subresource: 'status' };
-    await patchObject(admin, status, { status: { conditions } }, { type: 'merge' });
+    const room = { capacity: { memory: '8Gi', ...SPARE }, allocatable: SPARE };
+    await patchObject(admin, status, { status: { conditions, ...room } }, { type: 'merge' });
     const pods = { resource: PODS, namespace: 'team-a' };
     await createObject(admin, pods, waiting('a', ['plimsoll.dev/queue']));
     await createObject(admin, pods, waiting('b', ['plimsoll.dev/queue', 'example.com/quota']));
@@ -44,6 +46,7 @@ describe('plimsoll uninstall --clean-up', () => {
     'pod/b in namespace team-a: scheduling gate plimsoll.dev/queue removed',
     'node/n1: taint plimsoll.dev/memory-pressure removed',
     'node/n1: conditions plimsoll.dev/MemoryContention, plimsoll.dev/IoContention removed',
+    'node/n1: spare room removed',
     'lease/plimsoll-queues in namespace plimsoll-system removed',
     'lease/plimsoll-webhook in namespace plimsoll-system removed',
   ];
@@ -73,6 +76,8 @@ describe('plimsoll uninstall --clean-up', () => {
     const node = await get('/api/v1/nodes/n1');
     expect(at(node, 'spec.taints')).toEqual([OTHER_TAINT]);
     expect((at(node, 'status.conditions') as readonly object[]).map((each) => at(each, 'type'))).toEqual(['Ready']);
+    expect(at(node, 'status.capacity')).toEqual({ memory: '8Gi' });
+    expect(Object.keys(at(node, 'status.allocatable') ?? {})).not.toContain('plimsoll.dev/spare-cpu');
     const pods = at(await get('/api/v1/namespaces/team-a/pods'), 'items') as readonly object[];
     const gates = pods.map((pod) =>
       ((at(pod, 'spec.schedulingGates') ?? []) as readonly object[]).map((gate) => at(gate, 'name')),

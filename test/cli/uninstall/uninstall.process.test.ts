@@ -29,6 +29,8 @@ describe('plimsoll uninstall --dry-run=client', () => {
       await patchObject(admin, { resource: NAMESPACES, name }, marked, { type: 'merge' });
     const spec = { taints: [TAINT, { key: 'dedicated', value: 'db', effect: 'NoSchedule' }] };
     await createObject(admin, { resource: NODES }, { metadata: { name: 'n1' }, spec });
+    const room = { status: { capacity: { 'plimsoll.dev/spare-memory': '1073741824' } } };
+    await patchObject(admin, { resource: NODES, name: 'n1', subresource: 'status' }, room, { type: 'merge' });
     const labels = { 'plimsoll.dev/priority-quota': 'enforced', team: 'a' };
     await createObject(admin, { resource: NAMESPACES }, { metadata: { name: 'team-a', labels } });
     await createObject(admin, { resource: PRIORITY_POLICIES }, { metadata: { name: 'p' }, spec: {} });
@@ -71,6 +73,7 @@ describe('plimsoll uninstall --dry-run=client', () => {
         return [`customresourcedefinition ${name}, ${count}`, next];
       }),
       [`node n1, taint ${TAINT.key}`, `kubectl taint nodes n1 ${TAINT.key}-`],
+      ['node n1, spare room', 'plimsoll uninstall --clean-up, once nothing is installed'],
       [
         'namespace team-a, label plimsoll.dev/priority-quota',
         'kubectl label namespace team-a plimsoll.dev/priority-quota-',
