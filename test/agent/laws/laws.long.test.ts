@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { expectNoBreach } from './expect-no-breach.ts';
 import { hunt, slowed } from './hunt.ts';
+import { lendRoom } from './lent-room.ts';
 import { FIRST_SEED } from './seed.ts';
 import { volume } from '#test/build/volume.ts';
 
@@ -21,5 +22,16 @@ describe('a node with the agent beside the kubelet and the kernel', () => {
   ])('episodes of %i s break no law, growth times %d', async (seconds, growth, count) => {
     const { findings } = await hunt(FIRST_SEED, count, { focus: slowed(growth, seconds) });
     expect([...findings].map(([key, { seeds }]) => `${key}: ${seeds.join(' ')}`)).toEqual([]);
+  });
+
+  test.each([
+    [120, 0.15, volume(1000)],
+    [300, 0.04, volume(400)],
+    [60, 0.5, volume(1000)],
+  ])('episodes of %i s in which room is lent harm no other pod, growth times %d', async (seconds, growth, count) => {
+    const { free, lent } = await lendRoom(FIRST_SEED, count, { growth, seconds });
+    expect(lent.innocents).toBeLessThanOrEqual(free.innocents);
+    expect(lent.kills).toBeLessThanOrEqual(free.kills);
+    expect(lent.shortMs).toBeLessThanOrEqual(free.shortMs * 1.15);
   });
 });

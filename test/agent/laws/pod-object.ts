@@ -51,8 +51,12 @@ function ownersOf({ kind, name }: LawPod): readonly object[] {
   return [{ apiVersion: 'apps/v1', kind, name: `owner-of-${name}`, uid: `uid-${name}`, controller: true }];
 }
 
-function resourcesOf({ fault, resize, requestMiB, isGuaranteed }: LawPod): object {
+function resourcesOf({ fault, resize, requestMiB, isGuaranteed, isInSpareRoom, startMiB }: LawPod): object {
   if (fault === 'unreadable') return { requests: { memory: 'many' } };
+  if (isInSpareRoom === true) {
+    const spare = { 'plimsoll.dev/spare-memory': String(startMiB * 1024 * 1024) };
+    return { requests: { memory: '0', cpu: '0', ...spare }, limits: spare };
+  }
   const memory = `${resize?.requestMiB ?? requestMiB}Mi`;
   if (memory === '0Mi') return {};
   return { requests: { memory, cpu: '100m' }, limits: isGuaranteed ? { memory, cpu: '100m' } : {} };

@@ -6,6 +6,8 @@ export interface LawPod {
   /** 0: BestEffort. */
   readonly requestMiB: number;
   readonly isGuaranteed: boolean;
+  /** It runs in spare room, and requests nothing of the node. */
+  readonly isInSpareRoom?: boolean;
   readonly kind: 'ReplicaSet' | 'DaemonSet' | 'Static' | 'Bare';
   readonly wish: 'never' | 'last' | undefined;
   readonly graceSeconds: number;

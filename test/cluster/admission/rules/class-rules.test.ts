@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { defaultPolicy, recordPolicy } from '#shared/kube/admission/default-policy.ts';
+import { spareResizePolicy } from '#shared/kube/admission/spare-policy.ts';
 import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
@@ -17,12 +18,16 @@ const RULE = { name: 'r', ownerKinds: ['Job'], priorityClassName: 'any' };
 describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
   'the API server alone, without a webhook',
   () => {
-    givesByRule((api) => rulesAlone(api, { policies: [...rulePolicies(), ...recordPolicy(), ...defaultPolicy()] }));
+    givesByRule((api) =>
+      rulesAlone(api, { policies: [...rulePolicies(), ...recordPolicy(), ...spareResizePolicy(), ...defaultPolicy()] }),
+    );
   },
 );
 
 describe.skipIf(!hasCluster())('the webhook, without the policy that gives defaults', () => {
-  givesByRule((api) => registeredWebhooks(api, { policies: [...rulePolicies(), ...recordPolicy()] }));
+  givesByRule((api) =>
+    registeredWebhooks(api, { policies: [...rulePolicies(), ...recordPolicy(), ...spareResizePolicy()] }),
+  );
 });
 
 function givesByRule(install: (api: ReturnType<typeof contractHarness>) => void): void {
@@ -122,7 +127,70 @@ function givesByRule(install: (api: ReturnType<typeof contractHarness>) => void)
     await api.remove(path);
   });
 
+  /** A container with these requests and limits, and the answer to its pod. */
+  function withRequests(
+    requests: object,
+    limits: object,
+    spec: object = {},
+  ): Promise<Awaited<ReturnType<typeof api.post>>> {
+    const containers = [
+      { name: 'main', image: 'i', resources: { requests, limits } },
+      { name: 'bare', image: 'i' },
+    ];
+    return api.post(api.core('pods'), pod(uniqueName('lent'), { ...spec, containers }));
+  }
+
+  const LENT = { 'plimsoll.dev/spare-cpu': '250', 'plimsoll.dev/spare-memory': '67108864' };
+
+  test('spare room to the pods of a class that a policy sends there, and to nobody else', async () => {
+    const asked = [
+      { cpu: '250m', memory: '64Mi' },
+      { cpu: '1', memory: '128Mi' },
+    ] as const;
+    const sent = { priorityClassName: names.jobs };
+    expect((await withRequests(LENT, LENT, sent)).body).toMatchObject({
+      code: 403,
+      message: expect.stringContaining('only where a PriorityPolicy with runOn grants spare room') as string,
+    });
+    await objects.policy('lent', {
+      namespaceSelector: onlyIn(api),
+      runOn: 'Spare',
+      sparePriorityClassNames: [names.jobs],
+    });
+    const zeros = { cpu: '0', memory: '0' };
+    await eventually(async () => {
+      const { status, body } = await withRequests(...asked, sent);
+      expect([status, at(body, 'spec.containers')]).toMatchObject([
+        201,
+        [
+          { resources: { requests: { ...zeros, ...LENT }, limits: { ...asked[1], ...LENT } } },
+          { resources: { requests: zeros } },
+        ],
+      ]);
+      expect(at(body, 'metadata.annotations')).toMatchObject({
+        'plimsoll.dev/requested': '{"main":{"cpu":"250m","memory":"64Mi"}}',
+      });
+      const resize = { spec: { containers: [{ name: 'main', resources: { requests: { cpu: '1' } } }] } };
+      const path = api.core(`pods/${String(at(body, 'metadata.name'))}`);
+      const resized = await api.patch(`${path}/resize`, resize, 'strategic');
+      await api.remove(path);
+      expect([resized.status, at(resized.body, 'message')]).toEqual([
+        403,
+        expect.stringContaining('must request no cpu'),
+      ]);
+    }, PATIENCE_MS);
+    const others = await withRequests(...asked, { priorityClassName: names.low });
+    expect(at(others.body, 'spec.containers')).toMatchObject([{ resources: { requests: asked[0] } }, {}]);
+    expect((await withRequests(LENT, LENT, { priorityClassName: names.low })).status).toBe(403);
+    const both = await withRequests({ ...LENT, cpu: '1' }, LENT, sent);
+    expect([both.status, at(both.body, 'message')]).toEqual([403, expect.stringContaining('must request no cpu')]);
+  });
+
   test.each<[object, string]>([
+    [
+      { sparePriorityClassNames: ['c'] },
+      'spec: Invalid value: sparePriorityClassNames must be used with runOn Spare or Either only',
+    ],
     [
       { classRules: [{ name: 'r', priorityClassName: 'c' }] },
       'spec.classRules[0]: Invalid value: must set podSelector or ownerKinds',
