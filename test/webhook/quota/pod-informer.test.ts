@@ -5,7 +5,7 @@ import { directConnection } from '#shared/kube/client/connection.ts';
 import { createObject } from '#shared/kube/client/objects.ts';
 import { failureOf } from '#shared/kube/client/outcome.ts';
 import { NAMESPACES, PODS } from '#shared/kube/resource.ts';
-import { systemClock as clock } from '#shared/runtime/clock.ts';
+import { fastClock } from '#test/fakes/fast-clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { PodInformer } from '#webhook/quota/pod-informer.ts';
@@ -13,6 +13,7 @@ import { seededJitter } from '#test/fakes/jitter.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
+const clock = fastClock(5);
 const WAIT = 30_000;
 const TIMEOUT_MS = 60_000;
 
