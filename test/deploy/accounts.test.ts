@@ -91,6 +91,14 @@ describe('the list of accounts', () => {
   const may = ({ rights }: OwnAccount, resource: string, ...verbs: readonly string[]): boolean =>
     rights.some((right) => right.resources.includes(resource) && verbs.some((verb) => right.verbs.includes(verb)));
 
+  test('a Lease that a process of ours holds may be watched by the replicas that wait for it', () => {
+    const held = ALL_ACCOUNTS.flatMap(({ rights }) => rights).filter(
+      ({ resources, verbs }) => resources.includes('leases') && verbs.includes('patch'),
+    );
+    expect(held.filter(({ verbs }) => !verbs.includes('list') || !verbs.includes('watch'))).toEqual([]);
+    expect(held.length).toBeGreaterThan(5);
+  });
+
   test('an account that may create Events, evict pods or change NodePressures has a limit for it, and no other', () => {
     for (const account of ALL_ACCOUNTS) {
       const { name, reportsAs, evicts, pressureField } = account;

@@ -21,12 +21,13 @@ const ADMISSION = 'admissionregistration.k8s.io';
 const RULES = ['plimsoll', 'plimsoll-warnings', 'plimsoll-defaults'];
 const WRITES_EVENTS = may('events.k8s.io', 'events', 'create patch');
 
-function heldLease(name: string, verbs = 'get patch'): Right {
+/** A Lease by name, which replicas that wait watch. */
+function heldLease(name: string, verbs = 'get list watch patch'): Right {
   return may('coordination.k8s.io', 'leases', verbs, { names: [name], namespace: NAMESPACE_SYSTEM });
 }
 
-/** A Lease by name, which replicas that wait watch; its creation cannot be limited by name. */
-function lease(name: string, verbs = 'get list watch patch'): readonly Right[] {
+/** With its creation, which cannot be limited by name. */
+function lease(name: string, verbs?: string): readonly Right[] {
   return [heldLease(name, verbs), may('coordination.k8s.io', 'leases', 'create', { namespace: NAMESPACE_SYSTEM })];
 }
 

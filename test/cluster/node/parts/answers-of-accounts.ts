@@ -15,7 +15,7 @@ const OURS = /^system:serviceaccount:plimsoll-(?:system|node):plimsoll-/;
  * to a caller that did not wait for the answer, or was killed.
  */
 const LOST_RACE =
-  /^the server rejected our request due to an error in our request$|: may not be set on pods that are already bound to a node$| - context canceled$/;
+  /^the server rejected our request due to an error in our request$|: may not be set on pods that are already bound to a node$|^(?:.* - )?context canceled$/;
 /** What a rewritten object, a lost race, an object that is not there yet and a limit are answered with. */
 const IN_ORDER = new Set([200, 201, 202, 404, 409, 429]);
 

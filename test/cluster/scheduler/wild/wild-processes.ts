@@ -81,15 +81,15 @@ export class WildProcesses {
     await this.#start(name);
   }
 
-  /** Whether the API server was starting then. */
+  /** Whether the API server was ending or starting then. */
   isStarting(at: number): boolean {
     return this.#starting.some(([from, to]) => from <= at && at <= to);
   }
 
   async #apiServer(): Promise<void> {
+    const from = systemClock.now();
     await this.#own.cluster.stop('kube-apiserver');
     await letTimePass(DOWN_MS, 'double');
-    const from = systemClock.now();
     await this.#own.cluster.start('kube-apiserver');
     await eventually(() => this.#knowsRoles(), UP_WITHIN_MS);
     this.#starting.push([from, systemClock.now()]);
