@@ -74,12 +74,25 @@ function ofPods({ object, component, account, heap }: Workload): readonly ChartP
     contents(object, 'spec.template.metadata.labels', marks('Labels')),
     contents(object, 'spec.template.metadata.annotations', marks('Annotations')),
     place(object, `${POD}.containers.0.resources`, { kind: 'values', path: `${values}.resources` }),
+    place(object, `${POD}.securityContext`, { kind: 'values', path: podSecurity(component) }),
+    place(object, `${POD}.containers.0.securityContext`, { kind: 'values', path: `${values}.securityContext` }),
+    place(object, `spec.${object.startsWith('DaemonSet') ? 'updateStrategy' : 'strategy'}`, {
+      kind: 'values',
+      path: `${values}.updateStrategy`,
+    }),
     ...['nodeSelector', 'tolerations', 'affinity', 'priorityClassName'].map((field) =>
       place(object, `${POD}.${field}`, { kind: 'values', path: `${values}.${field}` }),
     ),
     heapPlace(object, values, heap),
     ...accountPlaces(`ServiceAccount ${account}`, `${values}.serviceAccount`),
   ];
+}
+
+/** As deploy/overlays/cert-manager has it: the files of the certificate belong to the group of the webhook. */
+function podSecurity(component: string): string {
+  const values = `.Values.${component}.podSecurityContext`;
+  const withGroup = '(ternary (dict "fsGroup" 65532) (dict) .Values.certManager.enabled)';
+  return component === WEBHOOK.component ? `merge (dict) ${values} ${withGroup}` : values;
 }
 
 /** The memory outside the heap does not grow with the limit. */
@@ -137,6 +150,10 @@ export const CHART_PLACES: readonly ChartPlace[] = [
   ...hostNetworkPlaces(),
   ...DEPLOYMENTS.flatMap(ofDeployment),
   ...DAEMON_SETS.flatMap(ofPods),
+  place(SCHEDULER.object, `${POD}.containers.1.securityContext`, {
+    kind: 'values',
+    path: '.Values.scheduler.securityContext',
+  }),
   action(
     SCHEDULER.object,
     `${POD}.containers.1.image`,

@@ -59,6 +59,13 @@ function ofPods([component, [object, account, needs]]: (typeof ENTRIES)[number])
     own('tolerations', [{ key: 'system', operator: 'Exists' }], `${pod}.tolerations`),
     own('affinity', { podAntiAffinity: {} }, `${pod}.affinity`),
     own('priorityClassName', 'important', `${pod}.priorityClassName`),
+    own('podSecurityContext', { runAsUser: 1_000 }, `${pod}.securityContext`),
+    own('securityContext', { runAsGroup: 1_000 }, `${container}.securityContext`),
+    own(
+      'updateStrategy',
+      { type: 'RollingUpdate' },
+      object.startsWith('DaemonSet') ? 'spec.updateStrategy' : 'spec.strategy',
+    ),
     own('volumes', [volume], `${pod}.volumes`),
     own('volumeMounts', [mount], `${container}.volumeMounts`),
     own('podLabels', LABELS, 'spec.template.metadata.labels'),
