@@ -123,10 +123,10 @@ function returnedAmong(returned: readonly ReturnedShare[]): (uid: string) => boo
 
 function passSnapshot(input: QueuePassInput, sorted: SortedPods, room: NodeRoom): PassSnapshot {
   const { directory, reclaimBy, isReclaiming, capacity } = input;
-  const { admitted, used, requested, waiting } = sorted;
+  const { admitted, used, latent, requested, waiting } = sorted;
   const reported = capacity === undefined ? room.reported : new Set(capacity.keys());
   const total = withUnreported(directory.tree, capacity ?? room.total, reported);
   const beyond = capacity === undefined ? room.beyond : NO_QUEUE_AMOUNTS;
-  const sums = { admitted: admitted.sums(), used: used.sums(), requested: requested.sums() };
+  const sums = { admitted: admitted.sums(), used: used.sums(), latent: latent.sums(), requested: requested.sums() };
   return { tree: directory.tree, total, beyond, ...sums, waiting, reclaimBy, isReclaiming };
 }

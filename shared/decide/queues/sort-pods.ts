@@ -79,6 +79,8 @@ export class SortedPods {
   readonly whyRefused: NonNullable<QueuePassInput['whyRefused']>;
   readonly admitted = new AmountsByQueue();
   readonly used = new AmountsByQueue();
+  /** What gave its share back and may start at any time. */
+  readonly latent = new AmountsByQueue();
   /** Of all pods of the queue, waiting ones included. */
   readonly requested = new AmountsByQueue();
   readonly find: FindQueue;
@@ -146,6 +148,7 @@ function charge(sorted: SortedPods, pod: QueuedPod, claim: OpenClaim | undefined
   const standing = sorted.standingOf(pod);
   if (standing.kind === 'Returned') {
     sorted.returned.push({ pod, queue: name, because: standing.because });
+    if (standing.isLatent) sorted.latent.add(name, sorted.counted(pod.requests));
     return;
   }
   if (standing.kind === 'Again') {

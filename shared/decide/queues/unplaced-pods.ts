@@ -27,7 +27,8 @@ export type Standing =
   | { readonly kind: 'OnItsWay' }
   /** A node could hold it now: it stands in its queue like a pod that waits. */
   | { readonly kind: 'Again' }
-  | { readonly kind: 'Returned'; readonly because: Because };
+  /** `isLatent`: what keeps it from a node may end at any time, by what its tenant does. */
+  | { readonly kind: 'Returned'; readonly because: Because; readonly isLatent: boolean };
 
 interface Waited {
   readonly minutes: number;
@@ -104,18 +105,19 @@ export class UnplacedPods {
   #standingOf(queued: QueuedPod, snapshot: ClusterSnapshot, now: Instant): Standing {
     const { unplaced: pod, foreignGates } = queued;
     if (pod === undefined) return ON_ITS_WAY;
-    if (pod.deletion !== undefined) return { kind: 'Returned', because: DELETED({}) };
+    if (pod.deletion !== undefined) return { kind: 'Returned', because: DELETED({}), isLatent: false };
     const waitedMs = now - (queued.admitted?.at ?? queued.createdAt);
     if (waitedMs < this.#withinMs) return ON_ITS_WAY;
     const minutes = Math.floor(waitedMs / 60_000);
     if (foreignGates.length > 0) {
       const facts = { minutes, gates: foreignGates.join(', ') };
-      return { kind: 'Returned', because: OTHER_GATE(facts, facts) };
+      return { kind: 'Returned', because: OTHER_GATE(facts, facts), isLatent: true };
     }
     const trial = this.#trialOf(queued.uid, pod, snapshot, now);
-    if (!trial.fits) return { kind: 'Returned', because: NO_NODE({ minutes }, { minutes }) };
+    if (!trial.fits)
+      return { kind: 'Returned', because: NO_NODE({ minutes }, { minutes }), isLatent: dependsOnPods(pod) };
     if (now - trial.since < this.#withinMs) return AGAIN;
-    return { kind: 'Returned', because: NOT_PLACED({ minutes }, { minutes }) };
+    return { kind: 'Returned', because: NOT_PLACED({ minutes }, { minutes }), isLatent: true };
   }
 
   #trialOf(uid: string, pod: Pod, snapshot: ClusterSnapshot, now: Instant): Trial {
@@ -129,6 +131,12 @@ export class UnplacedPods {
     putBounded(this.#trials, MAX_REMEMBERED, [uid, trial]);
     return trial;
   }
+}
+
+/** Whether nodes may fit once other pods come, which may be those of its tenant. */
+function dependsOnPods({ spec: { scheduling } }: Pod): boolean {
+  const { podAffinity, podAntiAffinity, topologySpread } = scheduling;
+  return [podAffinity, podAntiAffinity, topologySpread].some((rules) => rules.length > 0);
 }
 
 /** Whether a node has room for the pod now, or is being set aside for it. */

@@ -1,11 +1,23 @@
-import { type Because, reason } from '#shared/domain/base/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import { finish, type Steps, sortInSteps } from '#shared/domain/base/steps.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import { minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import {
+  BEHIND,
+  DETACHED,
+  FROM_REST,
+  NEXT_PASS,
+  NOT_CHARGED,
+  NO_LEAF,
+  NO_QUEUE,
+  NO_SHARE,
+  OUTSTANDING,
+  WITHIN_SHARE,
+} from './let-in-messages.ts';
 import { type Queue, type QueueAmounts, queueQuantity } from './queue.ts';
 import type { WaitingPod } from './queue-pod.ts';
-import { type DetachedReason, isLeaf, pathOf, type QueueTree } from './queue-tree.ts';
+import { isLeaf, pathOf, type QueueTree } from './queue-tree.ts';
 import { addToPath, copyUsage, type QueueUsage } from './usage.ts';
 
 /** The waiting pods, and how much may be let in. */
@@ -21,6 +33,11 @@ export interface LetInQuestion {
    */
   readonly allowed: ReadonlyMap<string, QueueAmounts>;
   readonly waiting: readonly WaitingPod[];
+  /**
+   * Of pods that were let in, gave their share back and may start at any time, by what their tenant does: no gate holds
+   * them any more. A queue lets in others for at most as much as its maximum.
+   */
+  readonly latent?: QueueUsage;
 }
 
 export interface LetInDecision {
@@ -202,7 +219,23 @@ function objectionTo(pass: LetInPass, pod: WaitingPod, round: RoundKind): Object
   pass.paths.set(pod.queue, path);
   // Without a weight a queue gets only its guarantee, so nothing of the rest.
   const isOfRest = round === 'Rest' && (tree.queues[queue] as Queue).weight > 0;
-  return overMaximum(pass, pod, path) ?? overShare(pass, pod, isOfRest ? 0 : queue);
+  return overMaximum(pass, pod, path) ?? overLatent(pass, pod, path) ?? overShare(pass, pod, isOfRest ? 0 : queue);
+}
+
+/** Without this bound a tenant would have pods let in again and again, and start all of them together. */
+function overLatent({ question: { tree, latent }, usage }: LetInPass, pod: WaitingPod, path: readonly number[]) {
+  if (latent === undefined || latent.size === 0) return undefined;
+  for (const index of path) {
+    const { name, max } = tree.queues[index] as Queue;
+    const twice = new Map(Array.from(max, ([type, amount]) => [type, times(amount, 2)]));
+    const outstanding = (type: string): Whole => latent.get(type)?.[index] ?? 0;
+    const over = firstOver(pod, twice, (type) => plus(usage.get(type)?.[index] ?? 0, outstanding(type)));
+    if (over === undefined || outstanding(over.type) <= 0) continue;
+    const { type } = over;
+    const amount = formatQuantity(queueQuantity(type, outstanding(type)));
+    return (): Because => OUTSTANDING({ queue: name, type, amount }, { queue: name, type, amount });
+  }
+  return undefined;
 }
 
 function queueObjection({ detached, indexes }: QueueTree, queue: string): Because {
@@ -256,26 +289,3 @@ function missing(code: 'AtMaximum' | 'AtShare', values: MissingAmount): Because 
   const what = values.of === 'share' ? 'its deserved' : 'its maximum';
   return { code, text: `waits for ${facts.missing} ${type}: queue ${queue} is at ${what} ${facts.limit}`, facts };
 }
-
-interface InQueue {
-  readonly queue: string;
-}
-
-const WITHIN_SHARE = reason<InQueue>('WithinShare', ({ queue }) => `queue ${queue} stays within what it deserves`);
-const FROM_REST = reason<InQueue>('FromRest', ({ queue }) => `queue ${queue} takes what no queue can use of its share`);
-const BEHIND = reason<InQueue & { readonly first: string }>(
-  'BehindAnother',
-  ({ queue, first }) => `waits behind pod ${first}: queue ${queue} lets pods in strictly in order`,
-);
-const NOT_CHARGED = reason<object>('NotCharged', () => 'waits until the quotas of its namespace have counted it');
-const NO_QUEUE = reason<InQueue>('UnknownQueue', ({ queue }) => `waits for queue ${queue}, which does not exist`);
-const NO_LEAF = reason<InQueue>('NotALeaf', ({ queue }) => `queue ${queue} has children: use one of them`);
-const DETACHED = reason<InQueue & { readonly reasonOf: DetachedReason }>(
-  ({ reasonOf }) => reasonOf,
-  ({ queue, reasonOf }) =>
-    reasonOf === 'Cycle'
-      ? `queue ${queue} stands in a circle of parents`
-      : `a queue above queue ${queue} does not exist`,
-);
-const NO_SHARE = reason<InQueue>('UnknownShare', ({ queue }) => `waits until the share of queue ${queue} is known`);
-const NEXT_PASS = reason<object>('NextPass', () => 'is let in by the next pass');

@@ -35,6 +35,8 @@ export interface PassSnapshot {
   readonly admitted: AmountsByName;
   /** What was let in and is on a node. */
   readonly used: AmountsByName;
+  /** What was let in, gave its share back and may start at any time. */
+  readonly latent?: AmountsByName;
   /** Requests of all pods, including waiting ones. */
   readonly requested: AmountsByName;
   readonly waiting: readonly WaitingPod[];
@@ -77,6 +79,8 @@ export interface Preempted extends Pick<SplitLetIn, 'atOnce' | 'seeking' | 'crow
   readonly allocation: Allocation;
 }
 
+const NOTHING: AmountsByName = new Map();
+
 /** The number of the queue root. */
 const ROOT = 0;
 
@@ -101,7 +105,7 @@ export function* preempt(snapshot: PassSnapshot, { shares, lent, usage }: Prepro
   const { tree, waiting, isReclaiming, beyond = NO_QUEUE_AMOUNTS } = snapshot;
   const allowed = new Map(tree.queues.map(({ name }, index) => [name, deservedOf(lent, index)]));
   allowed.set(ROOT_QUEUE, withAmounts(deservedOf(lent, ROOT), beyond));
-  const question = { tree, usage, allowed, waiting };
+  const question = { tree, usage, allowed, waiting, latent: sumUsage(tree, snapshot.latent ?? NOTHING) };
   const decision = yield* letInInSteps(question);
   const total = withAmounts(snapshot.total, beyond);
   const promised = { ...tree, total };

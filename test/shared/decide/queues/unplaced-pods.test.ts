@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import { finish } from '#shared/domain/base/steps.ts';
+import { whyWaiting } from '#shared/domain/queue/let-in.ts';
+import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { usedBy } from '#shared/domain/queue/usage.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { readRoomState } from '#shared/decide/queues/room-state.ts';
@@ -14,6 +16,15 @@ const returned = (plan: QueuePlan) => plan.returned.map(({ pod, because }) => [p
 const counted = (plan: QueuePlan) =>
   usedBy(plan.question.usage, plan.directory.tree.indexes.get('of-shop') ?? -1, 'cpu');
 
+const affinityTo = (app: string) => ({
+  affinity: {
+    podAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { app } } },
+      ],
+    },
+  },
+});
 const REFUSED = { spec: {}, conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] };
 const BIG: WatchedPod = { name: 'big', admittedTo: 'of-shop', cpu: 9, ...REFUSED };
 
@@ -52,6 +63,30 @@ describe('a pod that was let in', () => {
     const { at } = world(big);
     expect([returned(at(4)), returned(at(6))]).toEqual([[], [['big', code]]]);
     expect(letIn(at(6))).toEqual(['shop/s1', 'shop/s2']);
+  });
+
+  test.each<[string, Partial<WatchedPod>]>([
+    ['wait for a gate of their tenant', { gates: ['example.com/mine'] }],
+    ['fit on no node for want of another pod', { spec: affinityTo('none') }],
+  ])('and others after it, that %s, are let in twice over at most', (_, change) => {
+    const made = queueWorld([queueFor('shop', { max: { cpu: 4 } })], { 'node-0': 64 });
+    const promises = new UnplacedPods({ checksPerPass: 100 });
+    const at = (minutes: number) => made.plan(true, 'Guarantees', { promises, now: minutes * MINUTE_MS });
+    const entered: string[] = [];
+    for (let index = 0; index < 40; index += 1) made.see({ name: `p${index}`, gates: [GATE], createdAt: 1 });
+    for (let minutes = 0; minutes < 60; minutes += 6) {
+      for (const name of letIn(at(minutes)).map((each) => each.replace('shop/', ''))) {
+        entered.push(name);
+        made.see({ ...REFUSED, name, admittedTo: 'of-shop', admittedAt: minutes * 60, createdAt: 1, ...change });
+      }
+    }
+    expect([entered.length, new Set(entered).size]).toEqual([8, 8]);
+    const waiting = at(61).held.find(({ name }) => name === 'shop/p39') as WaitingPod;
+    const { question, decision } = at(61);
+    expect(whyWaiting(question, decision, waiting)).toMatchObject({
+      code: 'SharesOutstanding',
+      text: expect.stringContaining('may start at any time and request 8 cpu') as string,
+    });
   });
 
   test('and is being deleted gives it back at once', () => {
