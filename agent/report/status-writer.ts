@@ -95,6 +95,8 @@ export interface WrittenStatus {
 const LEAST_MS = 1000;
 /** Longest time between writes while a resource is short. */
 const TROUBLE_MS = 20_000;
+/** And while the node lends spare room, which is withdrawn where the agent is silent for a minute. */
+const LENDING_MS = 40_000;
 /** This share of the period is random, so that the agents of a rollout do not write in step. */
 const SPREAD = 1 / 6;
 
@@ -114,14 +116,13 @@ function needsWriting(status: NodePressureStatus, written: WrittenStatus | undef
 }
 
 function longestAgeMs(status: NodePressureStatus, { validMs }: WrittenStatus): number {
-  return isShort(status) || isLending(status) ? Math.min(TROUBLE_MS, validMs) : validMs;
+  return Math.min(validMs, isShort(status) ? TROUBLE_MS : Infinity, isLending(status) ? LENDING_MS : Infinity);
 }
 
 function isShort({ signals }: NodePressureStatus): boolean {
   return signals.some((signal) => lastingState(signal) !== 'Far');
 }
 
-/** Room that a silent agent offered is withdrawn after a minute. */
 function isLending({ spare }: NodePressureStatus): boolean {
   return spare?.mode === 'Enforce' && spare.memory.lent + spare.cpu.lent > 0;
 }

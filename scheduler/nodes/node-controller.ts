@@ -69,6 +69,7 @@ function passPorts({ options, metrics, caches }: NodeControllerParts, term: Leas
     budgets: createWriteBudgets(configuration, clock),
     contested: createContestedWrites(clock),
     spareWrites: new Map(),
+    spareReports: new Map(),
     announce: createAnnouncer(log),
   };
 }

@@ -9,6 +9,7 @@ import { type BucketSize, fullBucket, takeToken } from '#shared/kube/client/toke
 import { faultLog } from '#shared/runtime/fault-log.ts';
 import type { ContestedWrites } from './contested-writes.ts';
 import type { NodeCaches } from './known-node.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { NodeSettings } from '#shared/domain/nodes/node-settings.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
 
@@ -29,8 +30,15 @@ export interface NodePassPorts {
   readonly contested: ContestedWrites;
   /** When the spare room of each node was written last, in monotonic time. */
   readonly spareWrites: Map<string, number>;
+  /** The last report of each node, and when it was first seen, in monotonic time. */
+  readonly spareReports: Map<string, SeenReport>;
   /** Logs dry-run decisions, each once for as long as it stays planned. */
   readonly announce: Announce;
+}
+
+export interface SeenReport {
+  readonly observedAt: Instant | undefined;
+  readonly seenAtMs: number;
 }
 
 /** The written object; a label of metrics. */

@@ -19,10 +19,9 @@ interface Planned {
 /** Brings what every node offers to spare pods up to date with what its agent reported; withdrawals come first. */
 export async function runSparePass(ports: NodePassPorts, signal: AbortSignal): Promise<void> {
   const { caches, budgets } = ports;
-  const now = ports.clock.now();
   const pressures = new Map(Array.from(caches.pressures.values(), (each) => [each.name, each]));
   const planned = Array.from(caches.nodes.values(), (node): Planned => {
-    const report = spareReportOf(pressures.get(node.name), now);
+    const report = spareReportOf(pressures.get(node.name), ports);
     return { node, plan: planSpare(node.spare, report, ports.settingsOf(node.name).spare) };
   });
   const changed = planned.filter(({ node, plan }) => plan.isChanged && (plan.isUrgent || !isTooSoon(node, ports)));
@@ -44,12 +43,26 @@ function rankOf({ node, plan }: Planned): number {
   return SPARE_KINDS.some((kind) => (plan.offer[kind] ?? 0) > (node.spare.offered[kind] ?? 0)) ? 1 : 0;
 }
 
-function spareReportOf(pressure: NodePressure | undefined, now: Instant): SpareReport | undefined {
+function spareReportOf(pressure: NodePressure | undefined, ports: NodePassPorts): SpareReport | undefined {
   const { spare, observedAt } = pressure?.status ?? {};
-  if (spare === undefined) return undefined;
+  if (pressure === undefined || spare === undefined) return undefined;
   const { mode, memory, cpu } = spare;
-  const isFresh = isFreshReport(observedAt, now, MAX_AGE_MS.underPressure);
-  return { mode, isFresh, amounts: { memory, cpu } };
+  return { mode, isFresh: isHeard(pressure.name, observedAt, ports), amounts: { memory, cpu } };
+}
+
+/** An agent that has not reported for so long is silent. */
+const SILENT_MS = 60_000;
+
+/**
+ * Measured by the own clock from when a report was first seen: the clock of a node may be some seconds behind, and its
+ * room would come and go with each report. A leader that begins gives an old report the benefit of the doubt once.
+ */
+function isHeard(name: string, observedAt: Instant | undefined, { spareReports, clock }: NodePassPorts): boolean {
+  if (!isFreshReport(observedAt, clock.now(), MAX_AGE_MS.otherwise)) return false;
+  const seen = spareReports.get(name);
+  if (seen?.observedAt === observedAt) return clock.monotonic() - (seen?.seenAtMs ?? -Infinity) <= SILENT_MS;
+  spareReports.set(name, { observedAt, seenAtMs: clock.monotonic() });
+  return true;
 }
 
 async function carryOut({ node, plan }: Planned, ports: NodePassPorts, signal: AbortSignal): Promise<void> {

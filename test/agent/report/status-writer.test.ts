@@ -49,6 +49,12 @@ const OTHER_ORDER = statusOf({
   snapshot: IDLE,
 });
 const NO_CORE_IDLES = statusOf({ availableMiB: 900, pods: TWO, snapshot: { cpu: { availableCores: 0, cores: 4 } } });
+const ROOM = { requested: 0, used: 0, median: 0, p99: 0, highest: 0, taken: 0, lendable: 1, lent: 1 };
+const LENT = { ...ROOM, because: { code: 'Room', text: '', facts: {} } };
+const LENDING = {
+  ...CALM,
+  spare: { mode: 'Enforce' as const, since: 0, memory: LENT, cpu: LENT, digest: '' },
+};
 const SHORT_SCENE = { availableMiB: 50, pods: [pod('a', 500), pod('b', 400)] };
 const SHORT = statusOf(SHORT_SCENE);
 const SHORT_OTHER_ORDER = statusOf({ availableMiB: 50, pods: [pod('a', 400), pod('b', 500)] });
@@ -97,6 +103,9 @@ describe('createStatusWriter', () => {
     ['and that it is over', SHORT, CALM, SECOND],
     ['and who would go next meanwhile', SHORT, SHORT_OTHER_ORDER, SECOND],
     ['its amounts are followed', SHORT, SHORT_OTHER_AMOUNTS, 20 * SECOND],
+    ['what is lent is written a second later', CALM, LENDING, SECOND],
+    ['and that nothing is lent any more', LENDING, CALM, SECOND],
+    ['an agent that lends is heard within a minute', LENDING, LENDING, 40 * SECOND],
   ])('%s', async (_, before, after, ms) => {
     const { sentAt, keepWriting } = rig();
     await keepWriting(() => before, 100, 100);
@@ -143,6 +152,18 @@ describe('createStatusWriter', () => {
     await keepWriting(() => SHORT, SECOND, 631 * SECOND);
     expect([writer.isUpToDate(), writer.generation()]).toEqual([true, 4]);
   });
+});
+
+test('what is measured no longer is taken out of the object', async () => {
+  const bodies: unknown[] = [];
+  const client = { request: ({ body }: { readonly body: unknown }) => void bodies.push(body) } as unknown as KubeClient;
+  const target = { client, nodeName: 'n1', nodeUid: () => undefined };
+  const log = { info: () => undefined, warn: () => undefined };
+  for (const status of [LENDING, CALM]) {
+    const writer = createStatusWriter({ target, periodMs: SECOND, clock: manualClock(), random: () => 0, log });
+    await writer.write(status, new AbortController().signal).catch(() => undefined);
+  }
+  expect(bodies).toMatchObject([{ status: { spare: { mode: 'Enforce' } } }, { status: { spare: null } }]);
 });
 
 describe('createPublisher', () => {

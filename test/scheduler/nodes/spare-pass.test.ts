@@ -48,14 +48,15 @@ describe('the pass over spare room', () => {
       term: { isHeld: () => true },
       budgets: createWriteBudgets({ writesPerMinute: 600 }, clock),
       spareWrites: new Map(),
+      spareReports: new Map(),
     } as unknown as NodePassPorts;
   });
 
-  function report(lent: number, taken = 0, mode = 'Enforce'): void {
+  function report(lent: number, taken = 0, mode = 'Enforce', skewMs = 0): void {
     const amounts = { requested: 0, used: 0, median: 0, p99: 0, highest: 0, lendable: 0, lent, taken };
     const because = { code: 'Room', text: '', facts: {} };
     const spare = { mode, digest: '', memory: { ...amounts, because }, cpu: { ...amounts, lent: 900, because } };
-    status = { observedAt: new Date(clock.now()).toISOString(), mode: 'Enforce', spare };
+    status = { observedAt: new Date(clock.now() + skewMs).toISOString(), mode: 'Enforce', spare };
   }
 
   /** The passes of so many seconds; the spare amounts of the node after them. */
@@ -104,6 +105,19 @@ describe('the pass over spare room', () => {
     await pass(60);
     expect(node.status.capacity[MEMORY]).toBe('1073741824');
     expect(await pass(12)).toEqual([undefined, undefined]);
+  });
+
+  test.each([-100, -30, 30, 55])('lends steadily on a node whose clock is %d s off', async (seconds) => {
+    for (let round = 0; round < 5; round += 1) {
+      report(2 ** 30, 0, 'Enforce', seconds * 1_000);
+      await pass(40);
+    }
+    expect(requests).toHaveLength(1);
+  });
+
+  test('lends nothing by a report of some minutes ago', async () => {
+    report(2 ** 30, 0, 'Enforce', -200_000);
+    expect(await pass()).toEqual([undefined, undefined]);
   });
 
   test('falls to what spare pods request and no further', async () => {
