@@ -22,6 +22,7 @@ import { createQueueMetrics, type QueueMetrics, showOldestWaiting, showWaiting }
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { UnplacedPods } from '#shared/decide/queues/unplaced-pods.ts';
 import type { ReclaimPorts } from './reclaim.ts';
+import { PodGroups } from './pod-groups.ts';
 import { createRoomParts } from './room-parts.ts';
 import type { StartGangs } from './start-gangs.ts';
 import { createStatusWriter } from './status-writer.ts';
@@ -104,7 +105,8 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
     { ...leading, events, metrics, declared: settings, letInPorts, snapshot: leading.view.snapshot },
     signal,
   );
-  const isDue = createDueCheck(leading, queues, starts);
+  const groups = new PodGroups({ client, clock });
+  const isDue = createDueCheck(leading, queues, [starts, groups]);
   const statusPorts = { client, clock, log, metrics, term, reclaim };
   const writeStatus = createStatusWriter({ ...statusPorts, queues: () => queues.values() });
   let believed: BelievedNodes | undefined;
@@ -121,10 +123,7 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   const writeConditions = createWaitConditions({ client, clock, log, pods, term }, whyNoRoom);
   const promises = new UnplacedPods();
   const isRoomMade = (uid: string) => reclaim.isMakingRoomFor(uid);
-  const whys = {
-    whyRefused: (uid: string) => refusalOf(uid, letInPorts),
-    whyGangWaits: (gang: string) => starts.whyNotNow(gang),
-  };
+  const whys = whysOf(letInPorts, starts, groups);
   const noteDoubts = createDoubtLog(log);
   let last: QueuePlan | undefined;
   return {
@@ -140,6 +139,7 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
     report: async (passing: AbortSignal): Promise<void> => {
       if (last === undefined) return;
       showOldestWaiting(leading.queueMetrics, last);
+      await groups.read(passing);
       await keepSelectors(passing);
       await keepChildren(last, passing);
       await writeStatus(last, passing);
@@ -152,6 +152,14 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
     },
     onTakeover: room.onTakeover,
     settled: room.settled,
+  };
+}
+
+function whysOf(letInPorts: Parameters<typeof refusalOf>[1], starts: Pick<StartGangs, 'whyNotNow'>, groups: PodGroups) {
+  return {
+    whyRefused: (uid: string) => refusalOf(uid, letInPorts),
+    whyGangWaits: (gang: string) => starts.whyNotNow(gang),
+    minOfGroup: groups.minOf,
   };
 }
 
@@ -195,7 +203,8 @@ async function decide(
   {
     reclaim,
     ...settings
-  }: QueueSettings & Pick<QueuePassInput, 'promises' | 'whyRefused' | 'whyGangWaits' | 'isRoomMade' | 'believed'>,
+  }: QueueSettings &
+    Pick<QueuePassInput, 'promises' | 'whyRefused' | 'whyGangWaits' | 'minOfGroup' | 'isRoomMade' | 'believed'>,
   signal: AbortSignal,
 ) {
   const startedAt = clock.monotonic();
@@ -223,7 +232,7 @@ function isCurrent({ view }: Pick<LeadingQueues, 'view'>): boolean {
 function createDueCheck(
   { pods, view, clock }: LeadingQueues,
   queues: FollowedQueues,
-  starts: StartGangs,
+  others: readonly { readonly changes: number }[],
 ): () => boolean {
   let seenChanges = -1;
   let hasOther = true;
@@ -231,7 +240,7 @@ function createDueCheck(
   queues.onChange(() => void (hasOther = true));
   return () => {
     if (!isCurrent({ view }) || !queues.isSynced()) return false;
-    const changes = pods.changes + starts.changes;
+    const changes = others.reduce((sum, each) => sum + each.changes, pods.changes);
     const isDue = hasOther || changes !== seenChanges || clock.monotonic() - lastMs >= QUIET_PERIOD_MS;
     if (isDue) [seenChanges, hasOther, lastMs] = [changes, false, clock.monotonic()];
     return isDue;

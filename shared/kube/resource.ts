@@ -32,6 +32,11 @@ export const DEPLOYMENTS = namespaced('apps/v1', 'deployments', 'Deployment');
 export const DAEMON_SETS = namespaced('apps/v1', 'daemonsets', 'DaemonSet');
 export const REPLICA_SETS = namespaced('apps/v1', 'replicasets', 'ReplicaSet');
 export const PRIORITY_CLASSES = clusterScoped('scheduling.k8s.io/v1', 'priorityclasses', 'PriorityClass');
+/** The kind is served from 1.36 on where it is switched on; each minor serves other versions of it. */
+export const NATIVE_GROUPS = ['v1beta1', 'v1alpha3', 'v1alpha2'].map((version) =>
+  namespaced(`scheduling.k8s.io/${version}`, 'podgroups', 'PodGroup'),
+);
+export const COSCHEDULING_GROUPS = namespaced('scheduling.x-k8s.io/v1alpha1', 'podgroups', 'PodGroup');
 export const PDBS = namespaced('policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget');
 export const EVENTS = namespaced('events.k8s.io/v1', 'events', 'Event');
 export const LEASES = namespaced('coordination.k8s.io/v1', 'leases', 'Lease');

@@ -105,7 +105,7 @@ export function* gangsOf(input: GangInput): Steps<ReturnType<typeof groupGangs<Q
   return { gangs, refused };
 }
 
-function factsOf({ gangs, minOf = () => 'Unread' }: GangInput): GangFacts {
+function factsOf({ gangs, minOf = () => 'None' }: GangInput): GangFacts {
   return { minOf, succeeded: (gang, owner) => gangs.succeeded(gang, owner) };
 }
 

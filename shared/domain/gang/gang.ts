@@ -69,7 +69,7 @@ export interface GangGroups<M extends GangMember = GangMember> {
 }
 
 export interface GangFacts {
-  /** The minimum that a PodGroup says; `undefined` if there is none, `Unread` as long as that is not known. */
+  /** The minimum that a PodGroup says. */
   readonly minOf: (group: {
     readonly api: PodGroupApi;
     readonly namespace: string;
@@ -79,7 +79,8 @@ export interface GangFacts {
   readonly succeeded: (gang: string, owner: string) => number;
 }
 
-export type MinOfGroup = number | 'Unread' | undefined;
+/** `undefined` if there is no such group yet, `Unread` as long as that is not known, `None` if its pods form no gang. */
+export type MinOfGroup = number | 'Unread' | 'None' | undefined;
 
 /** Identifies a gang in the cluster: one name in two namespaces is two gangs. */
 export function gangKey(namespace: string, name: string): string {
@@ -136,6 +137,7 @@ function gangOf<M extends GangMember>(key: string, members: readonly M[], facts:
   const misfits = members.filter((member) => !fitting.includes(member));
   const refused = misfits.map((member) => ({ members: [member], because: misfit(key, member, model) }));
   const min = minOf(key, model, facts);
+  if (min === 'None') return { gang: undefined, refused };
   if (typeof min !== 'number') return refuseAll(members, min);
   const gang = wholeGang(key, fitting, { model, min, succeeded: succeededWith(key, fitting, facts) });
   const beyond = fitting.filter((member) => !member.isIn && !gang.members.includes(member));
@@ -208,7 +210,7 @@ function misfit(gang: string, member: GangMember, model: GangMember): Because {
   return OTHER_QUEUE({ gang, ...queues }, { gang, ...queues });
 }
 
-function minOf(gang: string, { gang: wish, name }: GangMember, facts: GangFacts): number | Because {
+function minOf(gang: string, { gang: wish, name }: GangMember, facts: GangFacts): number | 'None' | Because {
   const { groupOf: api } = wish;
   if (api === undefined) return wish.min ?? wish.size ?? 1;
   const min = facts.minOf({ api, namespace: namespaceOf(name), name: wish.name });

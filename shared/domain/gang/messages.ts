@@ -56,7 +56,8 @@ export const GANG_FULL = reason<OfGang & { readonly size: number }>(
 );
 export const GROUP_NOT_FOUND = reason<OfGang & { readonly api: string }>(
   'PodGroupNotFound',
-  ({ gang, api }) => `waits for PodGroup ${gang} of ${api}, which does not exist or has no minimum`,
+  ({ gang, api }) =>
+    `waits for PodGroup ${gang} of ${api}, which does not exist; after a minute its pods go in one by one`,
 );
 export const GROUP_NOT_READ = reason<OfGang & { readonly api: string }>(
   'PodGroupNotRead',

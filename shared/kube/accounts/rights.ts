@@ -77,6 +77,8 @@ export const PART_RIGHTS = {
     may(OWN, 'queues/status', 'patch'),
     may(OWN, 'queues', 'create patch delete'),
     may(OWN, 'queueselectors', 'get create patch'),
+    may('scheduling.k8s.io', 'podgroups', 'get'),
+    may('scheduling.x-k8s.io', 'podgroups', 'get'),
     MARK_GUARD,
     WRITES_EVENTS,
     heldLease('plimsoll-queues'),

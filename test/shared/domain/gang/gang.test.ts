@@ -90,6 +90,7 @@ describe('what is a gang', () => {
     const native = wish(undefined, { groupOf: 'scheduling.k8s.io' });
     expect(grouped(members(9, native), { minOf: () => 4 }).gangs).toEqual(['shop/train q 4 9 9']);
     expect(grouped(members(2, native)).refused.map(([, code]) => code)).toEqual(['PodGroupNotFound']);
+    expect(grouped(members(2, native), { minOf: () => 'None' })).toEqual({ gangs: [], refused: [] });
     expect(grouped(members(2, native), { minOf: () => 'Unread' }).refused.map(([, code]) => code)).toEqual([
       'PodGroupNotRead',
     ]);
