@@ -199,17 +199,11 @@ const strange = fc.constantFrom(
 );
 
 const HEAD = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n';
-const yaml = fc
-  .oneof(
-    { weight: 4, arbitrary: flow },
-    { weight: 4, arbitrary: block },
-    { weight: 3, arbitrary: inside },
-    list,
-    anchors,
-    folded,
-    strange,
-  )
-  .map((body) => `${HEAD}${body}\n`);
+const withHead = (body: string): string => `${HEAD}${body}\n`;
+const indented = fc
+  .oneof({ weight: 4, arbitrary: flow }, { weight: 4, arbitrary: block }, list, anchors, folded, strange)
+  .map(withHead);
+const yaml = fc.oneof({ weight: 5, arbitrary: indented }, inside.map(withHead));
 const json = fc
   .tuple(fc.constantFrom('x', 'no', '01'), fc.constantFrom('', '\n  '))
   .map(
@@ -224,7 +218,7 @@ const part = fc.oneof({ weight: 4, arbitrary: yaml }, json, items, fc.constantFr
 const head = fc.constantFrom('', '---\n', '\ufeff', '# first\n', '\n\n');
 
 /** With a tab where people hit the key: for a space, at the start of a line, or behind an indicator. */
-const tabbed = fc.tuple(fc.oneof(yaml, json), fc.nat()).map(([text, at]) => {
+const tabbed = fc.tuple(fc.oneof(indented, json), fc.nat()).map(([text, at]) => {
   const places = [...text.matchAll(/ |^|(?<=[-:?] )/gm)];
   const { index = 0, 0: replaced = '' } = places[at % places.length] ?? {};
   return `${text.slice(0, index)}\t${text.slice(index + replaced.length)}`;
