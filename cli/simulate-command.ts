@@ -1,11 +1,12 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { ACTING_SIGNALS } from '#shared/domain/pressure/signal.ts';
 import { addClusterOptions } from './cluster/cluster-options.ts';
-import { outputOption } from './output/output-option.ts';
+import { addListOptions, outputOption } from './output/output-option.ts';
 import { type ProcessIo, rootName } from './process-io.ts';
 import type { PreemptCommandOptions } from './simulate/run-preempt.ts';
 import type { PressureOptions } from './simulate/run-pressure.ts';
 import type { QueueOptions } from './simulate/run-queue.ts';
+import type { SpareOptions } from './simulate/run-spare.ts';
 import type { ReschedulingOptions } from './simulate/run-rescheduling.ts';
 
 function preemptHelp(program: string): string {
@@ -101,7 +102,42 @@ export function simulateCommand(io: ProcessIo): Command {
     .addCommand(preemptCommand(io))
     .addCommand(pressureCommand(io))
     .addCommand(queueCommand(io))
-    .addCommand(reschedulingCommand(io));
+    .addCommand(reschedulingCommand(io))
+    .addCommand(spareCommand(io));
+}
+
+const SPARE_HELP = `
+Answers by what agents have reported: SIMULATED is the memory that could be
+lent with these settings and those of each node's policy, EXCEEDED the share of
+all half hours that are remembered in which usage was higher than what is then
+expected, so that spare pods would have had to make way. Nothing is changed.
+`;
+
+function spareCommand(io: ProcessIo): Command {
+  const command = new Command('spare')
+    .summary('show how much memory nodes could lend with other settings')
+    .description('Show how much memory nodes could lend with other settings, and how often it would be needed back.')
+    .option('--percentile <number>', 'as spec.spare.percentile, from 50 to 100', percentileOf)
+    .option('--margin <share>', 'as spec.spare.margin, such as 5%', shareOf)
+    .option('--max <share>', 'as spec.spare.max, such as 50%', shareOf);
+  return addClusterOptions(addListOptions(command))
+    .addHelpText('after', SPARE_HELP)
+    .action(async (options: SpareOptions) => {
+      const { runSpare } = await import('./simulate/run-spare.ts');
+      await runSpare(options, io);
+    });
+}
+
+function percentileOf(text: string): number {
+  const percentile = Number(text);
+  if (Number.isInteger(percentile) && percentile >= 50 && percentile <= 100) return percentile;
+  throw new InvalidArgumentError('expected a whole number from 50 to 100');
+}
+
+function shareOf(text: string): number {
+  const share = /^\d{1,3}(\.\d+)?%$/.test(text) ? Number(text.slice(0, -1)) / 100 : NaN;
+  if (share <= 1) return share;
+  throw new InvalidArgumentError('expected a percentage from 0% to 100%');
 }
 
 function preemptCommand(io: ProcessIo): Command {

@@ -7,6 +7,9 @@ export function alreadyPlaced(pod: string, node: string): string {
   return `pod ${pod} runs on ${node} already; to place another one like it, pass its manifest with --pod-file`;
 }
 
+export const NOTHING_MEASURED =
+  'no agent reports spare room: set spec.spare of a NodePressurePolicy to mode DryRun, and wait for an hour';
+
 /*
  * `plimsoll simulate rescheduling`.
  */

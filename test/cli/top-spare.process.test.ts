@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { encodeDigest } from '#shared/decide/spare/digest.ts';
+import { emptySpareState } from '#shared/decide/spare/spare.ts';
 import { NODE_PRESSURES, takenList, TAKEN_AT } from './node-pressures.ts';
 import { itemsIn, runPlimsoll } from './run-plimsoll.ts';
 
@@ -21,6 +23,29 @@ const LENT = [
 ];
 const top = (items: readonly object[], ...args: readonly string[]) =>
   runPlimsoll(['top', 'spare', '-f', '-', ...args], takenList(items));
+
+test('plimsoll simulate spare answers by the history that agents report, with the settings that are given', async () => {
+  const digest = encodeDigest(emptySpareState(0));
+  const node = spare('node-4', 'Enforce', [30, 10, 12]);
+  const signal = { name: 'memory.available', state: 'Far', available: '20Gi', capacity: '32Gi', threshold: '2Gi' };
+  const status = { ...node.status, signals: [signal], spare: { ...node.status.spare, digest } };
+  const simulate = (...args: readonly string[]) =>
+    runPlimsoll(['simulate', 'spare', '-f', '-', ...args], takenList([{ ...node, status }]));
+  expect(await simulate('--max', '25%')).toMatchObject({ code: 0, stderr: '' });
+  expect((await simulate('--max', '25%')).stdout).toMatch(
+    /^NAME +LENDABLE +SIMULATED +EXCEEDED +REASON\nnode-4 +12Gi +8Gi +0\.0% /,
+  );
+  for (const mistake of [
+    ['--percentile', '101'],
+    ['--margin', '3'],
+    ['--max', '-1%'],
+  ])
+    expect(await simulate(...mistake)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('expected a') as string,
+    });
+  expect(await runPlimsoll(['simulate', 'spare', '-f', '-'], takenList(NODE_PRESSURES))).toMatchObject({ code: 2 });
+});
 
 describe('plimsoll top spare', () => {
   test('what nodes could lend and do, the most idle first, and the sums; silent agents and others say nothing', async () => {

@@ -81,6 +81,7 @@ const NESTED = [
   'simulate preempt',
   'simulate pressure',
   'simulate rescheduling',
+  'simulate spare',
   'top nodes',
   'top pods',
   'top priorities',

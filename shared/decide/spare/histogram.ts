@@ -37,6 +37,13 @@ export function percentileOf({ weights }: Histogram, percent: number): number {
   return step <= 0 ? 0 : (step + 1) / STEPS;
 }
 
+/** Of a hundred cases, in how many the share was exceeded. */
+export function percentAbove({ weights }: Histogram, share: number): number {
+  const total = totalOf(weights);
+  const above = totalOf(weights.filter((_, step) => (step + 1) / STEPS > share + ROUNDING));
+  return total === 0 ? 0 : (100 * above) / total;
+}
+
 const ROUNDING = 1e-9;
 
 function totalOf(weights: readonly number[]): number {
