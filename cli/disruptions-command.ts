@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Cause, CAUSES } from '#shared/domain/disruption/disruption.ts';
+import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import { addClusterOptions } from './cluster/cluster-options.ts';
 import type { DisruptionsOptions } from './disruptions/run-disruptions.ts';
 import { addListOptions, addWatchOption } from './output/output-option.ts';
@@ -33,7 +34,8 @@ export function disruptionsCommand(io: ProcessIo): Command {
     .description('List pods that were removed: when, by what and why.')
     .option('-n, --namespace <namespace>', 'removed pods of this namespace')
     .option('-A, --all-namespaces', 'removed pods of all namespaces', false)
-    .addOption(causeOption());
+    .addOption(causeOption())
+    .option('--since <time>', 'only those of the last hours or minutes, such as 24h or 30m', parseSince);
   return addClusterOptions(addWatchOption(addListOptions(command)))
     .addHelpText('after', () => help(rootName(command)))
     .action(async (options: DisruptionsOptions) => {
@@ -46,6 +48,14 @@ export function disruptionsCommand(io: ProcessIo): Command {
 function causeOption(): Option {
   const option = new Option('--cause <cause>', 'only this cause; repeatable').choices(CAUSES);
   return option.argParser<readonly Cause[] | undefined>((text, causes) => [...(causes ?? []), parseCause(text)]);
+}
+
+/** Milliseconds. */
+function parseSince(text: string): number {
+  const parsed = parseDuration(text);
+  const milliseconds = parsed.ok ? durationSeconds(parsed.nanoseconds) * 1_000 : 0;
+  if (milliseconds <= 0) throw new InvalidArgumentError('Expected a time such as 24h or 30m.');
+  return milliseconds;
 }
 
 function parseCause(text: string): Cause {

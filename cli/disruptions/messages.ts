@@ -1,3 +1,5 @@
+import { durationText } from '#shared/domain/base/texts.ts';
+
 /** Every sentence of `plimsoll disruptions`, to be read from top to bottom. */
 
 export const NOT_SERVED =
@@ -12,8 +14,14 @@ export function noDisruption(namespace: string | undefined): string {
   );
 }
 
-export function noneOfCause(namespace: string | undefined, causes: readonly string[]): string {
-  return `no Disruption with cause ${causes.join(' or ')} found ${inNamespace(namespace)}`;
+export function noneSelected(
+  namespace: string | undefined,
+  causes: readonly string[],
+  sinceMs: number | undefined,
+): string {
+  const ofCause = causes.length === 0 ? '' : ` with cause ${causes.join(' or ')}`;
+  const since = sinceMs === undefined ? '' : ` in the last ${durationText(sinceMs / 1_000)}`;
+  return `no Disruption${ofCause} found ${inNamespace(namespace)}${since}`;
 }
 
 function inNamespace(namespace: string | undefined): string {

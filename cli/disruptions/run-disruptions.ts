@@ -16,13 +16,15 @@ import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import { type Column, formatListing, type Listing } from '#cli/output/listing.ts';
 import { isTable } from '#cli/output/output-option.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
-import { noDisruption, noneOfCause, NOT_SERVED } from './messages.ts';
+import { noDisruption, noneSelected, NOT_SERVED } from './messages.ts';
 
 export interface DisruptionsOptions extends ListCommandOptions {
   readonly namespace?: string;
   readonly allNamespaces: boolean;
   /** All causes if absent. */
   readonly cause?: readonly Cause[];
+  /** Milliseconds; all that are kept if absent. */
+  readonly since?: number;
 }
 
 /** Carries out `plimsoll disruptions`. Rejects with an InputError if the API server does not know the kind. */
@@ -33,24 +35,24 @@ export async function runDisruptions(options: DisruptionsOptions, io: ProcessIo)
   const { namespace } = read;
   const first = listing(read, options);
   io.print(await formatListing(first, options));
-  if (first.rows.length === 0 && isTable(options.output)) io.tell(whyNone(read, options.cause));
+  if (first.rows.length === 0 && isTable(options.output)) io.tell(whyNone(read, options));
   const listed = (manifests: readonly Manifest[]) =>
     listing(disruptionsIn(options, { manifests, now: io.now(), namespace: namespace ?? '' }), options);
   await showChanges({ resource: DISRUPTIONS, namespace, first, listing: listed }, options, io);
 }
 
-function whyNone({ disruptions, namespace }: ReadDisruptions, causes: readonly Cause[] = []): string {
-  return disruptions.length === 0 ? noDisruption(namespace) : noneOfCause(namespace, causes);
+function whyNone({ disruptions, namespace }: ReadDisruptions, { cause = [], since }: DisruptionsOptions): string {
+  return disruptions.length === 0 ? noDisruption(namespace) : noneSelected(namespace, cause, since);
 }
 
 /** A history: the time is first, as in `kubectl get events`, and the sentence last. */
 function listing(
   { disruptions, now }: Pick<ReadDisruptions, 'disruptions' | 'now'>,
-  { cause, allNamespaces }: DisruptionsOptions,
+  { cause, since = Infinity, allNamespaces }: DisruptionsOptions,
 ): Listing<Disruption, DisruptionFields> {
   return {
     kind: 'DisruptionSummary',
-    rows: disruptions.filter(({ spec }) => cause?.includes(spec.cause) ?? true),
+    rows: disruptions.filter(({ spec }) => (cause?.includes(spec.cause) ?? true) && now - spec.removedAt <= since),
     itemOf: disruptionFields,
     nameOf: ({ name }) => `disruption.${API_GROUP}/${name}`,
     columns: columnsAt(allNamespaces, now).map((column) => ({

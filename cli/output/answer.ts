@@ -1,6 +1,7 @@
 import { API_VERSION } from '#shared/kube/api-names.ts';
 import { compileTemplate } from './json-path.ts';
-import { type OutputFormat, templateOf } from './output-option.ts';
+import { compileColumns } from './custom-columns.ts';
+import { columnsOf, type OutputFormat, templateOf } from './output-option.ts';
 
 /** What programs read; docs/contributing/decisions/code.md says why it has a version and a kind. */
 export interface Document {
@@ -39,10 +40,11 @@ export function metadataOf(pod: string): Metadata {
   return { namespace, name };
 }
 
-/** The answer as text. */
+/** The answer as text; `headers` are those of columns that the user named. */
 export async function formatAnswer(
   { document, table, names = [] }: CommandAnswer,
   format: OutputFormat,
+  headers = true,
 ): Promise<string> {
   switch (format) {
     case 'table':
@@ -55,7 +57,7 @@ export async function formatAnswer(
     case 'yaml':
       return formatYaml(document);
     default:
-      return formatTemplate(document, templateOf(format) ?? '');
+      return formatTemplate(document, format, headers);
   }
 }
 
@@ -65,9 +67,20 @@ export async function formatYaml(document: object): Promise<string> {
   return stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-/** The option parser has already refused an invalid template. */
-function formatTemplate(document: Document, template: string): string {
-  const compiled = compileTemplate(template);
+/** The option parser has already refused what cannot be read. */
+function formatTemplate(
+  document: Document & { readonly items?: readonly unknown[] },
+  format: OutputFormat,
+  headers: boolean,
+): string {
+  const columns = columnsOf(format);
+  if (columns !== undefined) return expectRead(compileColumns(columns)).print(document.items ?? [document], headers);
+  return expectRead(compileTemplate(templateOf(format) ?? '')).print(document);
+}
+
+function expectRead<T extends { readonly ok: true }>(
+  compiled: T | { readonly ok: false; readonly message: string },
+): T {
   if (!compiled.ok) throw new TypeError(compiled.message);
-  return compiled.print(document);
+  return compiled;
 }

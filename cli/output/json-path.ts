@@ -82,7 +82,7 @@ function cannotRead(path: string): string {
 }
 
 /** As kubectl prints it: text as it is, objects and lists as JSON. */
-function valueText(value: unknown): string {
+export function valueText(value: unknown): string {
   return isRecord(value) || Array.isArray(value) ? JSON.stringify(value) : String(value);
 }
 
@@ -95,7 +95,8 @@ function unescaped(text: string): string {
 type Nodes = readonly unknown[];
 
 /** From some nodes of a document to those that a path leads to. */
-type Select = (nodes: Nodes) => Nodes;
+/** The values that a path finds in nodes. */
+export type Select = (nodes: Nodes) => Nodes;
 
 type MakeSelect = (...groups: readonly (string | undefined)[]) => Select;
 
@@ -126,9 +127,14 @@ const STEPS: readonly (readonly [RegExp, MakeSelect])[] = [
  * first value found. `undefined` for an invalid path.
  */
 export function compileField(path: string): ((document: unknown) => unknown) | undefined {
-  const bare = /^\{(.*)\}$/s.exec(path)?.[1] ?? path;
-  const select = compilePath(/^[.[$@]/.test(bare) ? bare : `.${bare}`);
+  const select = compileSelect(path);
   return select && ((document) => select([document])[0]);
+}
+
+/** The same with all values. */
+export function compileSelect(path: string): Select | undefined {
+  const bare = /^\{(.*)\}$/s.exec(path)?.[1] ?? path;
+  return compilePath(/^[.[$@]/.test(bare) ? bare : `.${bare}`);
 }
 
 /** A path such as `.items[*].metadata.name`; `undefined` if it cannot be read. */

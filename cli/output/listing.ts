@@ -45,7 +45,7 @@ export async function formatListing<Row, Item>(
     table: (isWide: boolean) => printRows(rows, columnsOf(listing, isWide), headers),
     names: nameOf === undefined ? [] : rows.map(nameOf),
   };
-  return formatAnswer(answer, output);
+  return formatAnswer(answer, output, headers);
 }
 
 /** The rows that differ from those printed before, apart from their age. */

@@ -1,15 +1,20 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { compileColumns } from './custom-columns.ts';
 import { compileField, compileTemplate, type SortKey } from './json-path.ts';
 
 const JSONPATH = 'jsonpath=';
+const COLUMNS = 'custom-columns=';
 
 /** Of a command that answers with one object. */
 const OBJECT_FORMATS = ['table', 'json', 'yaml', JSONPATH] as const;
 /** Of a command that lists objects of a cluster. */
-const LIST_FORMATS = ['table', 'wide', 'name', 'json', 'yaml', JSONPATH] as const;
+const LIST_FORMATS = ['table', 'wide', 'name', 'json', 'yaml', JSONPATH, COLUMNS] as const;
 
-/** `jsonpath=` is followed by a template. */
-export type OutputFormat = Exclude<(typeof LIST_FORMATS)[number], typeof JSONPATH> | `jsonpath=${string}`;
+/** `jsonpath=` is followed by a template, and `custom-columns=` by columns. */
+export type OutputFormat =
+  | Exclude<(typeof LIST_FORMATS)[number], typeof JSONPATH | typeof COLUMNS>
+  | `jsonpath=${string}`
+  | `custom-columns=${string}`;
 
 /** `-o table|json|yaml|jsonpath=TEMPLATE`, of a command that answers with one object. */
 export function outputOption(): Option {
@@ -50,19 +55,26 @@ function optionWith(formats: readonly string[]): Option {
 }
 
 function parseFormat(text: string, formats: readonly string[]): OutputFormat {
-  if (text.startsWith(JSONPATH)) checkTemplate(text.slice(JSONPATH.length));
+  const template = templateOf(text);
+  const columns = formats.includes(COLUMNS) ? columnsOf(text) : undefined;
+  if (template !== undefined) expectCompiled(compileTemplate(template));
+  else if (columns !== undefined) expectCompiled(compileColumns(columns));
   else if (!formats.includes(text)) throw new InvalidArgumentError(`Allowed choices are ${formats.join(', ')}.`);
   return text as OutputFormat;
 }
 
-function checkTemplate(template: string): void {
-  const compiled = compileTemplate(template);
+function expectCompiled(compiled: { readonly ok: true } | { readonly ok: false; readonly message: string }): void {
   if (!compiled.ok) throw new InvalidArgumentError(compiled.message);
 }
 
 /** The template of `jsonpath=TEMPLATE`; `undefined` for another format. */
-export function templateOf(format: OutputFormat): string | undefined {
+export function templateOf(format: string): string | undefined {
   return format.startsWith(JSONPATH) ? format.slice(JSONPATH.length) : undefined;
+}
+
+/** The columns of `custom-columns=COLUMNS`; `undefined` for another format. */
+export function columnsOf(format: string): string | undefined {
+  return format.startsWith(COLUMNS) ? format.slice(COLUMNS.length) : undefined;
 }
 
 /** Whether the format is for people: only then notes and warnings are printed. */

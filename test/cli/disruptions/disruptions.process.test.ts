@@ -37,6 +37,8 @@ describe('plimsoll disruptions', () => {
   test.each([
     [['-A', '--cause', 'Preemption', '--cause', 'taint'], 'nightly-2.0a1b2c3d invoice-0.0a1b2c3d'],
     [['-n', 'reports'], 'nightly-2.0a1b2c3d nightly-7.0a1b2c3d'],
+    [['-A', '--since=5m'], 'nightly-2.0a1b2c3d'],
+    [['-A', '--since=1h', '--cause=Eviction'], 'nightly-7.0a1b2c3d'],
   ])('%j shows %s', async (args, names) => {
     const { stdout } = await disruptions(...args, '-o', 'name');
     expect(stdout.replaceAll('disruption.plimsoll.dev/', '').trim().split('\n').join(' ')).toBe(names);
@@ -52,12 +54,30 @@ describe('plimsoll disruptions', () => {
   test.each([
     [['-n', 'shop'], /^no Disruption found in namespace shop: .*disruptions\.record/],
     [['-A', '--cause', 'Drain'], /^no Disruption with cause Drain found in any namespace\n$/],
+    [['-n', 'payments', '--since', '24h'], /^no Disruption found in namespace payments in the last 24h\n$/],
   ])('%j finds none, and says why', async (args, message) => {
     expect(await disruptions(...args)).toEqual({
       code: 0,
       stdout: '',
       stderr: expect.stringMatching(message) as string,
     });
+  });
+
+  test('columns as the user names them', async () => {
+    const columns = 'custom-columns=POD:.spec.pod,LEVEL:.spec.priority,NODE:.status.replacement.node';
+    expect((await disruptions('-n', 'payments', '-o', columns)).stdout).toBe(
+      'POD         LEVEL   NODE\ninvoice-0   -10     node-1\n',
+    );
+    expect((await disruptions('-n', 'payments', '-o', columns, '--no-headers')).stdout).toBe(
+      'invoice-0   -10   node-1\n',
+    );
+    const refused = await disruptions('-o', 'custom-columns=POD');
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('expected HEADER:PATH')]);
+  });
+
+  test.each(['soon', '0s', '-5m'])('a time that is none: --since=%s', async (since) => {
+    const { code, stderr } = await disruptions(`--since=${since}`);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Expected a time such as 24h or 30m.')]);
   });
 
   test('a cause that does not exist', async () => {
