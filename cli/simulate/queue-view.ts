@@ -2,7 +2,7 @@ import type { Because } from '#shared/domain/base/because.ts';
 import { finish } from '#shared/domain/base/steps.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
-import { compareWaiting, whyWaiting } from '#shared/domain/queue/let-in.ts';
+import { compareWaiting, type LetIn, whyWaiting } from '#shared/domain/queue/let-in.ts';
 import { makeRoomInSteps, type RoomStep, type Seeker } from '#shared/domain/queue/make-room.ts';
 import { type QueueAmounts, queueQuantity } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
@@ -17,6 +17,7 @@ import { seekerOf, seekersOf } from '#shared/decide/queues/seekers.ts';
 import { NOT_SIMULATED } from '#shared/decide/simulation/messages.ts';
 import { formatSection, formatTable, joinParts, printLine } from '#cli/output/table.ts';
 import { QUEUES } from './messages.ts';
+import { gangRooms } from './gang-rooms.ts';
 import type { QueueScene } from './queue-scene.ts';
 
 /** What `plimsoll simulate queue -o json` prints. */
@@ -59,14 +60,18 @@ export function queueView(scene: QueueScene): QueueSimulation {
   const { plan } = scene;
   const { decision, held, homeless, outOfGang, released, returned } = plan;
   const rooms = roomsFor(scene);
+  const isPlanless = ({ pod: { uid, gang } }: LetIn) => gang !== undefined && rooms.get(uid)?.kind === 'None';
   const letIn = [
     ...released.map((pod) => outsideRow(pod, QUEUES.released)),
-    ...decision.letIn.map(({ pod, because }) => podRow(pod, because, rooms.get(pod.uid))),
+    ...decision.letIn
+      .filter((each) => !isPlanless(each))
+      .map(({ pod, because }) => podRow(pod, because, rooms.get(pod.uid))),
     ...plan.letIn
       .filter(({ against }) => against !== undefined)
       .map((pod) => podRow(pod, QUEUES.replaces, rooms.get(pod.uid))),
   ];
   const waiting = [
+    ...decision.letIn.filter(isPlanless).map(({ pod, because }) => podRow(pod, because, rooms.get(pod.uid))),
     ...held.map((pod) =>
       podRow(pod, withWayOut(whyWaiting(plan.question, decision, pod), plan.heldRollouts, pod), rooms.get(pod.uid)),
     ),
@@ -90,7 +95,8 @@ export function queueView(scene: QueueScene): QueueSimulation {
  * Where there is room for pods, or which pods make room, by UID: for those to let in, one after the other together with
  * those already let in, and for each waiting pod on its own, if no other queue gives it room.
  */
-function roomsFor({ plan, room }: QueueScene): ReadonlyMap<string, RoomStep> {
+function roomsFor(scene: QueueScene): ReadonlyMap<string, RoomStep> {
+  const { plan, room } = scene;
   const state = finish(readRoomState(room));
   const decide = (seekers: readonly Seeker[]) => finish(makeRoomInSteps(state, seekers, room.now));
   const asSeeker = (pod: WaitingPod): readonly Seeker[] => {
@@ -102,7 +108,7 @@ function roomsFor({ plan, room }: QueueScene): ReadonlyMap<string, RoomStep> {
   // Free room does not explain why a pod waits for its queue.
   const denied = plan.held.slice(0, MAX_LOOKED_AT).flatMap((pod) => decide(asSeeker(pod)));
   const steps = [...decide(inOrder), ...denied.filter(({ step }) => step.kind === 'None')];
-  return new Map(steps.map(({ seeker, step }) => [seeker.pod.uid, step]));
+  return new Map([...steps.map(({ seeker, step }) => [seeker.pod.uid, step] as const), ...gangRooms(scene)]);
 }
 
 /** Why the pod is let in or waits, then where there is room for it, which pods make room, or why no pod does. */

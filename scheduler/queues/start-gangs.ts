@@ -37,8 +37,11 @@ interface Start {
 
 /** Maximum open requests; with more, the API server only queues them. */
 const AT_ONCE = 16;
-/** What a pass may find no plan for, at most: each takes some ten milliseconds of a large cluster. */
-const MAX_PLANS = 5;
+/** A gang of a thousand pods takes some ten milliseconds of a large cluster. */
+const PLANNED_WITHIN_MS = 100;
+/** Planning takes a fifth of the time at most. */
+const REST_FACTOR = 4;
+const NOT_YET_MS = { first: 500, most: 500 } as const;
 const NO_PLAN_MS = { first: 1_000, most: 10_000 } as const;
 const FAILED_MS = { first: 1_000, most: 300_000 } as const;
 /** A watch that does not show what was written for so long is not waited for. */
@@ -50,6 +53,7 @@ const FRESH_MS_PER_POD = 5;
 const MAX_ATTEMPTS = 3;
 const MAX_REMEMBERED = 10_000;
 
+const NOT_YET = reason<object>('GangNotPlannedYet', () => 'waits for its turn: other gangs are being planned');
 const TAKEN = reason<object>('GangRoomTaken', () => 'other pods took the room that was planned for the gang');
 const UNWRITTEN = reason<{ readonly message: string }>(
   'GangNotNominated',
@@ -70,6 +74,7 @@ export class StartGangs {
   /** The node that was set aside for a pod of a gang, by UID. */
   readonly #planned = new Map<string, string>();
   #takeovers = 0;
+  #restsUntil = 0;
   #planning: Promise<void> = Promise.resolve();
   #changes = 0;
   #nextEnd = Infinity;
@@ -142,18 +147,25 @@ export class StartGangs {
     return planned;
   }
 
+  /** Those that would take too long to plan now let others pass, so that many large gangs do not hold up the leader. */
   async #plan(wholes: readonly WaitingPod[], signal: AbortSignal): Promise<void> {
-    let plans = 0;
+    const began = this.#now;
     for (const whole of wholes) {
-      if (this.#starts.has(whole.name) || plans >= MAX_PLANS || signal.aborted) continue;
-      plans += 1;
-      const pods = this.#podsOf(whole);
-      if (pods === undefined) continue;
-      const { clock, snapshot } = this.#ports;
-      const plan = await inChunks(placeTogether({ snapshot, pods, expected: this.#expected() }), clock, signal);
-      if (plan.kind === 'None') this.standAside(whole.name, plan.because);
-      else this.#begin(whole, plan.nodeOf);
+      if (this.#starts.has(whole.name) || signal.aborted) continue;
+      const isLate = this.#now - began >= PLANNED_WITHIN_MS || this.#now < this.#restsUntil;
+      if (isLate) this.pause(whole.name, NOT_YET({}), NOT_YET_MS);
+      else await this.#planOne(whole, signal);
     }
+    if (this.#now >= this.#restsUntil) this.#restsUntil = this.#now + REST_FACTOR * (this.#now - began);
+  }
+
+  async #planOne(whole: WaitingPod, signal: AbortSignal): Promise<void> {
+    const pods = this.#podsOf(whole);
+    if (pods === undefined) return;
+    const { clock, snapshot } = this.#ports;
+    const plan = await inChunks(placeTogether({ snapshot, pods, expected: this.#expected() }), clock, signal);
+    if (plan.kind === 'None') this.standAside(whole.name, plan.because);
+    else this.#begin(whole, plan.nodeOf);
   }
 
   /** No room for the gang now: it lets others of its queue pass for some seconds. */
@@ -197,7 +209,7 @@ export class StartGangs {
   }
 
   async #start(whole: WaitingPod, nodeOf: NodeOf): Promise<void> {
-    const { leading, letIn, log } = this.#ports;
+    const { log } = this.#ports;
     const members = whole.members ?? [];
     const freshMs = FRESH_MS + FRESH_MS_PER_POD * members.length;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
@@ -209,9 +221,23 @@ export class StartGangs {
       this.#pauses.delete(whole.name);
       for (const [uid, node] of nodeOf) putBounded(this.#planned, MAX_REMEMBERED, [uid, node]);
       log.info({ gang: whole.name, queue: whole.queue, pods: members.length }, 'Gang let in');
-      return letIn(members, leading);
+      return this.#letIn(members);
     }
     return this.#giveUp(whole, UNWRITTEN({ message: 'writing takes too long' }));
+  }
+
+  /** A pod that somebody changes at this moment is let in a moment later, so that the gang is not half of one until then. */
+  async #letIn(members: readonly WaitingPod[]): Promise<void> {
+    const { letIn, leading, pods, clock, term } = this.#ports;
+    let left = members;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS && left.length > 0 && term.isHeld(); attempt += 1) {
+      if (attempt > 0) await clock.sleep(LOOK_MS, leading);
+      await letIn(left, leading);
+      left = left.filter(({ uid }) => {
+        const pod = pods.get(uid);
+        return pod !== undefined && isWaiting(pod);
+      });
+    }
   }
 
   /** A nomination that is there already is taken off first: a second pod on a node may be too many, and kube-scheduler does not notice a value that stays. */

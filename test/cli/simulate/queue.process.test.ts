@@ -79,6 +79,13 @@ const STARVED = [
   queuedPod('research', { name: 'starved', cpu: 1, minute: 0, annotations: admittedHoursAgo('research') }),
 ];
 
+/** Gated pods that run together or not at all. */
+function gang(name: string, count: number, cpu: number): readonly object[] {
+  const annotations = { 'plimsoll.dev/gang': name, 'plimsoll.dev/gang-size': String(count) };
+  const minutes = Array.from({ length: count }, (_, minute) => minute);
+  return minutes.map((minute) => queuedPod('research', { name: `${name}-${minute}`, cpu, minute, annotations }));
+}
+
 const folder = folderWith({
   'starved.json': takenList(STARVED),
   'critical.json': fullOf(() => ({ priority: 2_000_000_000 })),
@@ -95,6 +102,12 @@ const folder = folderWith({
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'research' } },
     ...QUEUE_CLUSTER.slice(4, 6),
     { ...waiting, spec: { schedulingGates: [{ name: 'plimsoll.dev/queue' }] } },
+  ]),
+  'gangs.json': takenList([
+    plain('research'),
+    ...QUEUE_CLUSTER.slice(2, 6),
+    ...gang('fits', 3, 1),
+    ...gang('wide', 1, 5),
   ]),
   'queues.json': takenList(EXAMPLE_QUEUES),
   'quiet.json': takenList(QUEUE_CLUSTER),
@@ -250,6 +263,14 @@ describe('plimsoll simulate queue', () => {
     const { letIn, queues } = await rowsOf('template.json');
     expect(queues.map(({ name }) => name)).toEqual(['root', 'teams', 'teams.research']);
     expect(letIn).toMatchObject([{ pod: 'research/notebook-1', queue: 'teams.research' }]);
+  });
+
+  test('the pods of a gang are shown with the nodes that are planned for all of them, or with why there is no plan', async () => {
+    const { letIn, waiting: held } = await rowsOf('gangs.json');
+    const placed = letIn.map(({ pod, node }) => `${pod} ${node}`);
+    expect(placed).toEqual([0, 1, 2].map((index) => `research/fits-${index} node-1`));
+    expect(letIn[0]?.because.text).toContain('starts on node node-1');
+    expect(held[0]?.because.text).toContain('no plan: 0 of 1 pods fit; the next one needs 5 cpu');
   });
 
   test('a gated pod of a namespace that is not managed any longer is let in', async () => {

@@ -26,7 +26,8 @@ export interface LoopPod extends WatchedPod {
 
 /** What becomes of a write: it takes effect or not, and the leader may be gone afterwards. */
 export interface Fate {
-  readonly isLost?: boolean;
+  /** It does not take effect, and this is the answer. */
+  readonly failure?: 'timeout' | 'conflict' | undefined;
   readonly isFatal?: boolean;
 }
 
@@ -147,9 +148,9 @@ export function gangLoop({ nodes, queue = {}, fateOf = () => ({}) }: GangLoopSet
     const { path, body } = request;
     if (!own.isHeld) return { kind: 'unreachable', message: 'gone' };
     writes += 1;
-    const { isLost = false, isFatal = false } = fateOf(writes, request);
+    const { failure, isFatal = false } = fateOf(writes, request);
     if (isFatal) own.isHeld = false;
-    if (isLost) return { kind: 'timeout', message: 'lost' };
+    if (failure !== undefined) return { kind: failure, message: 'no' };
     const pod = pods.get(/\/pods\/([^/]+)/.exec(path)?.[1] ?? '');
     if (pod === undefined) return { kind: 'notFound', message: '' };
     take(pod, path, body);
