@@ -54,7 +54,7 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
   [
     ['review', '-f', 'x', '-o', 'xml'],
     "error: option '-o, --output <format>' argument 'xml' is invalid. " +
-      'Allowed choices are table, wide, name, json, yaml, jsonpath=.\n',
+      'Allowed choices are table, wide, name, json, yaml, jsonpath=, custom-columns=.\n',
   ],
 ];
 
@@ -65,6 +65,7 @@ const COMMANDS = [
   'disruptions',
   'evict',
   'explain',
+  'init',
   'mode',
   'queue',
   'review',
