@@ -27,6 +27,17 @@ export function holdsMore(f: {
   return `queue ${f.queue} holds ${f.used} ${f.type} and deserves ${f.deserved}${pod}`;
 }
 
+/** Without a node, none lends any. */
+export function lendsTooLittle(f: {
+  readonly kind: string;
+  readonly asked: string;
+  readonly node: string;
+  readonly left: string;
+}): string {
+  if (f.node === '') return `no node lends spare ${f.kind}`;
+  return `no node lends ${f.asked} of spare ${f.kind}; ${f.node} lends most: ${f.left}`;
+}
+
 /** The last message of kube-scheduler. */
 export function scheduled(message: string): string {
   return `kube-scheduler: ${message}`;

@@ -11,6 +11,7 @@ import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import type { Metadata } from '#cli/output/answer.ts';
 import { placementOf } from '#cli/cluster/placement.ts';
+import { spareShortages } from './spare-room.ts';
 import { fitsNow, neverPreempts, otherScheduler, scheduled } from './messages.ts';
 
 /** Why a pod is not on a node. */
@@ -42,7 +43,12 @@ export function pendingReason(
     ...identity(pod),
     because: simulation.kind === 'fits' && unmodelled !== undefined ? unmodelled : outcomeOf(simulation, pod),
     nodes: otherNodes,
-    explanations: [...(stuck === undefined ? [] : [stuck]), ...explanations, ...statements(raw, known.because)],
+    explanations: [
+      ...(stuck === undefined ? [] : [stuck]),
+      ...spareShortages(pod, model),
+      ...explanations,
+      ...statements(raw, known.because),
+    ],
   };
 }
 

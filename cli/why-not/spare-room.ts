@@ -1,0 +1,47 @@
+import type { Because } from '#shared/domain/base/because.ts';
+import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
+import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
+import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { SPARE_KINDS, SPARE_RESOURCES, type SpareKind } from '#shared/domain/spare/spare-resources.ts';
+import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
+import { lendsTooLittle } from './messages.ts';
+
+/** The spare room that a pod requests and no node has left to lend. */
+export function spareShortages(pod: Pod, cluster: Pick<ClusterModel, 'nodes' | 'pods'>): readonly Because[] {
+  return SPARE_KINDS.flatMap((kind) => {
+    const asked = spareOf(pod, kind);
+    const [most] = leftOnNodes(kind, cluster);
+    if (asked === 0 || (most !== undefined && most.left >= asked)) return [];
+    const facts = {
+      kind,
+      asked: textOf(asked, kind),
+      node: most?.node ?? '',
+      left: textOf(Math.max(0, most?.left ?? 0), kind),
+    };
+    return [{ code: 'SpareRoomMissing', text: lendsTooLittle(facts), facts }];
+  });
+}
+
+/** What nodes that lend have left, the most first. */
+function leftOnNodes(kind: SpareKind, { nodes, pods }: Pick<ClusterModel, 'nodes' | 'pods'>) {
+  const taken = new Map<string, number>();
+  for (const each of pods) {
+    const { nodeName = '' } = each.spec;
+    if (!hasEnded(each)) taken.set(nodeName, (taken.get(nodeName) ?? 0) + spareOf(each, kind));
+  }
+  const lent = nodes.flatMap(({ name, allocatable }) => {
+    const amount = allocatable.get(SPARE_RESOURCES[kind]);
+    return amount === undefined ? [] : [{ node: name, left: quantityNumber(amount) - (taken.get(name) ?? 0) }];
+  });
+  return lent.sort((a, b) => b.left - a.left);
+}
+
+function spareOf(pod: Pod, kind: SpareKind): number {
+  const amount = podRequests(pod, SCHEDULER_VIEW).get(SPARE_RESOURCES[kind]);
+  return amount === undefined ? 0 : quantityNumber(amount);
+}
+
+function textOf(amount: number, kind: SpareKind): string {
+  return kind === 'memory' ? readableBytes(amount) : `${amount}m`;
+}
