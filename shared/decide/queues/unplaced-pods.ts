@@ -136,7 +136,8 @@ export class UnplacedPods {
 /** Whether nodes may fit once other pods come, which may be those of its tenant. */
 function dependsOnPods({ spec: { scheduling } }: Pod): boolean {
   const { podAffinity, podAntiAffinity, topologySpread } = scheduling;
-  return [podAffinity, podAntiAffinity, topologySpread].some((rules) => rules.length > 0);
+  const spread = topologySpread.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule');
+  return [podAffinity, podAntiAffinity, spread].some((rules) => rules.length > 0);
 }
 
 /** Whether a node has room for the pod now, or is being set aside for it. */

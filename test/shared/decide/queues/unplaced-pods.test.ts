@@ -89,6 +89,16 @@ describe('a pod that was let in', () => {
     });
   });
 
+  test('and others after it, for which no node is large enough, hold up nobody', () => {
+    const made = queueWorld([queueFor('shop', { max: { cpu: 9 } })]);
+    const at = made.plan.bind(undefined, true, 'Guarantees');
+    const topologySpreadConstraints = [{ topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway' }];
+    const spec = { topologySpreadConstraints };
+    for (let index = 0; index < 5; index += 1) made.see({ ...BIG, ...REFUSED, spec, name: `big-${index}` });
+    made.see({ name: 's1', gates: [GATE], cpu: 4, createdAt: 1 });
+    expect(letIn(at({ now: 6 * MINUTE_MS }))).toEqual(['shop/s1']);
+  });
+
   test('and is being deleted gives it back at once', () => {
     const { at } = world({ deletionAt: 30 });
     expect([returned(at(0)), letIn(at(0))]).toEqual([[['big', 'BeingDeleted']], ['shop/s1', 'shop/s2']]);
