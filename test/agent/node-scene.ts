@@ -2,6 +2,7 @@ import type { Because } from '#shared/domain/base/because.ts';
 import type { Owner, Pod } from '#shared/domain/pod/pod.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { NodeReadings } from '#shared/domain/pressure/signal.ts';
+import { isOfGang } from '#shared/kube/annotations/gangs.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import {
@@ -121,7 +122,11 @@ export function snapshot(scene: Scene): NodeSnapshot {
     oomKills: undefined,
     podPressures: NO_POD_PRESSURES,
     usage: new Map(measured.map((pod) => [pod.uid ?? `uid-${pod.name}`, usageOf(pod)])),
-    pods: indexPods(domainPods.map(rankingFacts), undefined, arrivalsOf(pods)),
+    pods: indexPods(
+      domainPods.map((pod) => ({ ...rankingFacts(pod), isOfGang: isOfGang(pod) })),
+      undefined,
+      arrivalsOf(pods),
+    ),
     namespaces: new Map(domainPods.map(({ namespace }) => [namespace, 'open'])),
     avoided: new Set(),
     doubts: new Map(),

@@ -5,6 +5,7 @@ import { NODE_POD } from '#shared/kube/protobuf/node-pod.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
+import { isOfGang } from '#shared/kube/annotations/gangs.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Pod, Container, SchedulingRules } from '#shared/domain/pod/pod.ts';
 import { type QosClass, qosClass, reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
@@ -87,7 +88,7 @@ export function slimPod(raw: KubeObject): NodePod {
   const cgroupUid = cgroupUidOf(pod);
   if (!isPathSegment(cgroupUid)) throw new Error(`cannot read pod "${pod.name}": its UID is not a valid cgroup name`);
   return {
-    facts: { ...rankingFacts(pod), pod: podEssentials(pod) },
+    facts: { ...rankingFacts(pod), pod: podEssentials(pod), ...(isOfGang(pod) && { isOfGang: true }) },
     observed: {
       uid: pod.uid,
       cgroup: { uid: cgroupUid, qos: cgroupQos(pod) },

@@ -27,6 +27,8 @@ export interface RankingFacts {
   /** As the pod claims: it decides only the rank among equals. */
   readonly isDaemonSetPod: boolean;
   readonly hasController: boolean;
+  /** It names a gang, which may be lost without it. */
+  readonly isOfGang?: boolean;
   /** It runs on what others requested and do not use, which they may need back at any time. */
   readonly isInSpareRoom: boolean;
   readonly startedAt: Instant | undefined;
@@ -50,8 +52,6 @@ export interface Candidate {
   readonly share: number;
   /** The pod asked to be evicted last. */
   readonly isMarkedLast: boolean;
-  /** It names a gang, which may be lost without it. */
-  readonly isOfGang: boolean;
   /** When a pod of the same owner was last disrupted, if known. */
   readonly ownerDisruptedAt: Instant | undefined;
 }
@@ -64,7 +64,6 @@ export function mustMakeWay({ facts, signal }: Pick<Candidate, 'facts' | 'signal
 /** What ranking uses in addition to pod and statistics. */
 export interface Circumstances {
   readonly isMarkedLast?: boolean;
-  readonly isOfGang?: boolean;
   readonly ownerDisruptedAt?: Instant | undefined;
 }
 
@@ -122,7 +121,6 @@ export function prepareCandidate(
     request,
     ...(isKnown ? compareWithRequest(measured, request, subtrahend) : NO_COMPARISON),
     isMarkedLast: circumstances.isMarkedLast ?? false,
-    isOfGang: circumstances.isOfGang ?? false,
     ownerDisruptedAt: circumstances.ownerDisruptedAt,
   };
 }

@@ -114,7 +114,7 @@ const daemonSetsLast: RankingKey = {
 const gangsLast: RankingKey = {
   name: 'gangsLast',
   says: 'the other belongs to a gang',
-  sortKey: ({ isOfGang }) => (isOfGang ? 1 : 0),
+  sortKey: ({ facts }) => (facts.isOfGang === true ? 1 : 0),
   range: YES_OR_NO,
 };
 

@@ -17,7 +17,6 @@ import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { policyOrder, type RankingOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { isMarkedLast, ownerWishes } from '#shared/kube/annotations/annotations.ts';
-import { isOfGang } from '#shared/kube/annotations/gangs.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import {
   type EvictionState,
@@ -72,7 +71,6 @@ function circumstances(
   const isAvoided = owner !== undefined && snapshot.avoided.has(owner);
   return {
     isMarkedLast: isMarkedLast(pod, policy.protect.optOutCeiling),
-    isOfGang: isOfGang(pod),
     ownerDisruptedAt: ownerDisruptedAt(past, owner) ?? (isAvoided ? snapshot.now : undefined),
   };
 }

@@ -102,3 +102,24 @@ describe('NODE_POD', () => {
     ]);
   });
 });
+
+test.each<[string, object, object, boolean]>([
+  ['by labels', { labels: { 'plimsoll.dev/gang': 'train', 'plimsoll.dev/gang-size': '8' } }, {}, true],
+  [
+    "by Kueue's annotation",
+    {
+      labels: { 'kueue.x-k8s.io/pod-group-name': 'train' },
+      annotations: { 'kueue.x-k8s.io/pod-group-total-count': '8' },
+    },
+    {},
+    true,
+  ],
+  ['by a PodGroup', {}, { schedulingGroup: { podGroupName: 'train' } }, true],
+  ['without a size', { labels: { 'plimsoll.dev/gang': 'train' } }, {}, false],
+  ['in no way', { labels: { app: 'train' } }, {}, false],
+])('a pod that names a gang %s', (_, metadata, spec, expected) => {
+  const pod = { metadata: { ...METADATA, ...metadata }, spec: { ...SPEC, ...spec }, status: RUNNING };
+  const decoded = decodeMessage(NODE_POD, encodeMessage('io.k8s.api.core.v1.Pod', pod)) as unknown as KubeObject;
+  const known = slimKnownPod(decoded);
+  expect(known?.kind === 'alive' && known.facts.isOfGang === true).toBe(expected);
+});

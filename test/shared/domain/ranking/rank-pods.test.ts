@@ -236,8 +236,10 @@ describe('rankPods in the order of a policy', () => {
   });
 
   test('a pod of a gang is last among equals, and no key of the policy gives way to that', () => {
-    const of = (name: string, memoryBytes: number, priority: number, isOfGang = false) =>
-      candidate(pod(name, { priority }), usage({ memoryBytes }), 'memory.available', { isOfGang });
+    const of = (name: string, memoryBytes: number, priority: number, isOfGang = false) => {
+      const ranked = candidate(pod(name, { priority }), usage({ memoryBytes }));
+      return { ...ranked, facts: { ...ranked.facts, isOfGang } };
+    };
     const candidates = [of('gang', 2, 0, true), of('equal', 2, 0), of('gang above', 3, 0, true), of('higher', 9, 1)];
     expect(names(rankPods(candidates, policyOrder(LENIENT, 'memory')))).toEqual([
       'gang above',
