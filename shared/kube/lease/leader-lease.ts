@@ -53,9 +53,9 @@ export async function runWithLease(options: LeaseOptions, signal: AbortSignal): 
     const seen = copy?.lease();
     if (seen === undefined || !candidate.isHeldIn(seen)) {
       const attempt = await candidate.tryAcquire(signal);
+      copy = nextCopy(options, { copy, isHeld: attempt.kind === 'held' }, signal);
       if (attempt.kind === 'acquired') await leadOneTerm(options, candidate, signal);
       if (!isOver(signal)) problem = warnOfRefusal(options, attempt, problem);
-      copy = nextCopy(options, { copy, isHeld: attempt.kind === 'held' }, signal);
     }
     await clock.sleep(retryMs * (1 + random() / 5), signal);
   }

@@ -154,9 +154,13 @@ describe('runWithLease', () => {
     server.asked.length = 0;
     await clock.advance(60_000);
     expect([new Set(server.asked), server.asked.length]).toEqual([new Set(['a PATCH']), 24]);
+    expect(server.watching()).toBe(1);
     server.remove(NAME);
     await clock.advance(2_500);
     expect([leaders(a, b), server.leases.get(NAME)?.metadata.uid]).toEqual([1, 'uid-2']);
+    a.stop.abort();
+    await clock.advance(2_500);
+    expect([leaders(b), server.watching()]).toEqual([1, 0]);
     await end(clock, a, b);
   });
 

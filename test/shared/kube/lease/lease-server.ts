@@ -19,6 +19,8 @@ export interface LeaseServer {
   /** `IDENTITY METHOD`, `IDENTITY list` or `IDENTITY watch` of every request so far. */
   readonly asked: string[];
   remove(name: string): void;
+  /** Open watches. */
+  watching(): number;
   client(identity: string): KubeClient;
 }
 
@@ -101,6 +103,7 @@ export function leaseServer(): LeaseServer {
     leases: new Map(),
     unwatched: new Set(),
     asked: [],
+    watching: () => watches.size,
     remove: (name) => {
       const lease = server.leases.get(name);
       server.leases.delete(name);
