@@ -173,7 +173,7 @@ function wirePublisher(
 ): (signal: AbortSignal) => Promise<void> {
   const { nodeName } = configuration;
   const writer = createStatusWriter({
-    target: { client: parts.client, nodeName, nodeUid: () => nodeUid(parts) },
+    target: { client: parts.client, nodeName, nodeUid: () => nodeUid(parts), isSpareUnwanted: spare.isUnwanted },
     periodMs: configuration.period.statusMs,
     clock: ports.clock,
     random: Math.random,
@@ -197,6 +197,7 @@ function wireSpare({ ports: { clock }, parts }: Wiring): SpareMeter {
   return createSpareMeter({
     allocatable: () => [...parts.ownNode.values()][0]?.allocatable,
     arePodsKnown: parts.pods.isSynced,
+    isPolicyKnown: () => parts.policies.areRead() && parts.ownNode.isSynced(),
     previousStatus: parts.previousStatus,
     clock,
   });

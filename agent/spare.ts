@@ -14,6 +14,8 @@ export interface SparePorts {
   /** Bytes and millicores that pods may request; `undefined` while the Node is unknown. */
   readonly allocatable: () => BySpareKind<number> | undefined;
   readonly arePodsKnown: () => boolean;
+  /** Whether it is known which policy applies: until then nothing is measured, and what was reported stays. */
+  readonly isPolicyKnown: () => boolean;
   /** What an earlier process wrote; `undefined` until it has been read. */
   readonly previousStatus: () => PreviousStatus | undefined;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
@@ -24,11 +26,16 @@ export interface SpareMeter {
   readonly passed: (result: PassResult) => void;
   /** `undefined` while nothing is measured. */
   readonly status: () => SpareStatus | undefined;
+  /** Whether the policy does not ask for spare room, so that an earlier report must not stay. */
+  readonly isUnwanted: () => boolean;
 }
 
 const PERIOD_MS = 10 * SECOND_MS;
+/** An agent that could not measure for so long lends nothing: amounts that are withdrawn end no pod. */
+const BLIND_MS = 60 * SECOND_MS;
 
-export function createSpareMeter({ allocatable, arePodsKnown, previousStatus, clock }: SparePorts): SpareMeter {
+export function createSpareMeter(ports: SparePorts): SpareMeter {
+  const { allocatable, arePodsKnown, isPolicyKnown, previousStatus, clock } = ports;
   let state: SpareState | undefined;
   let latest: { readonly decision: SpareDecision; readonly seen: BySpareKind<SpareObservation> } | undefined;
   let policy: PassResult['policy'] | undefined;
@@ -51,6 +58,8 @@ export function createSpareMeter({ allocatable, arePodsKnown, previousStatus, cl
     measuredAt = snapshot.now;
   }
 
+  const startedAt = clock.monotonic();
+  const isBlind = (): boolean => clock.monotonic() - Math.max(measuredAt, startedAt) > BLIND_MS;
   const offset = (): number => clock.now() - clock.monotonic();
 
   return {
@@ -60,7 +69,12 @@ export function createSpareMeter({ allocatable, arePodsKnown, previousStatus, cl
       if (policy.spare.mode === 'Disabled') [state, latest, pods] = [undefined, undefined, undefined];
       else if (previous !== undefined && isDue(result.snapshot)) measure(result, previous);
     },
-    status: () => latest && policy && spareStatus(latest.decision, latest.seen, policy, offset()),
+    isUnwanted: () => isPolicyKnown() && (policy?.spare.mode === 'Disabled' || (latest === undefined && isBlind())),
+    status: () => {
+      if (latest === undefined || policy === undefined) return undefined;
+      const status = spareStatus(latest.decision, latest.seen, policy, offset());
+      return isBlind() ? { ...status, mode: 'DryRun' } : status;
+    },
   };
 
   /** Pods that come and go count at once. */

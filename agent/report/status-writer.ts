@@ -156,6 +156,8 @@ export interface StatusTarget {
   readonly nodeName: string;
   /** UID of the Node that owns the NodePressure, so that both are deleted together; `undefined` while unknown. */
   readonly nodeUid: () => string | undefined;
+  /** Whether an earlier report of spare room must not stay; one that is not known yet does. */
+  readonly isSpareUnwanted: () => boolean;
 }
 
 const TIMEOUT_MS = 5000;
@@ -171,14 +173,13 @@ function emptyObject(nodeName: string, nodeUid: string | undefined): object {
 
 /** Writes this node's NodePressure status; creates the object if it is missing. */
 async function writeStatus(
-  { client, nodeName, nodeUid }: StatusTarget,
+  { client, nodeName, nodeUid, isSpareUnwanted }: StatusTarget,
   status: NodePressureStatus,
   signal: AbortSignal,
 ): Promise<Outcome<KubeObject>> {
   const options = { type: 'merge', fieldManager: COMPONENT_NAMES.agent, signal, timeoutMs: TIMEOUT_MS } as const;
   const address = { resource: NODE_PRESSURES, name: nodeName, subresource: 'status' };
-  // What is measured no longer must not stay.
-  const patch = { status: { spare: null, ...encodeStatus(status) } };
+  const patch = { status: { ...(isSpareUnwanted() && { spare: null }), ...encodeStatus(status) } };
   const patched = await patchObject(client, address, patch, options);
   if (patched.kind !== 'notFound') return patched;
   const created = await createObject(client, { resource: NODE_PRESSURES }, emptyObject(nodeName, nodeUid()), options);

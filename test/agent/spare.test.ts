@@ -30,6 +30,7 @@ function rig(ports: Partial<SparePorts> = {}, startMs = Date.UTC(2026, 0, 1)) {
   const meter = createSpareMeter({
     allocatable: () => ({ memory: 950 * MIB, cpu: 4_000 }),
     arePodsKnown: () => true,
+    isPolicyKnown: () => true,
     previousStatus: () => NOTHING.status,
     clock,
     ...ports,
@@ -103,6 +104,25 @@ describe('the spare room that an agent reports', () => {
     expect(await pass(1, {}, { spare: NO_SPARE })).toBeUndefined();
   });
 
+  test('of an earlier agent stays until it is known that no policy asks for it', async () => {
+    let isPolicyKnown = false;
+    const { pass, meter } = rig({ isPolicyKnown: () => isPolicyKnown });
+    await pass(0, {}, { spare: NO_SPARE });
+    expect(meter.isUnwanted()).toBe(false);
+    isPolicyKnown = true;
+    expect(meter.isUnwanted()).toBe(true);
+    await pass(0, {});
+    expect(meter.isUnwanted()).toBe(false);
+  });
+
+  test('of an earlier agent does not outlive a minute in which nothing could be measured', async () => {
+    const { pass, meter } = rig({ allocatable: () => undefined });
+    await pass(1, {});
+    expect(meter.isUnwanted()).toBe(false);
+    await pass(1, {});
+    expect(meter.isUnwanted()).toBe(true);
+  });
+
   test('counts what spare pods use and request apart from everything else', async () => {
     const { pass } = rig();
     await pass(70, {});
@@ -152,6 +172,9 @@ describe('the spare room that an agent reports', () => {
     const { pods } = snapshot({ now: 0, availableMiB: 700, pods: [important] });
     const unread = { pods: { ...pods, unreadable: ['default/a: spec: expected an object'] } };
     expect((await pass(1, { snapshot: unread }))?.memory).toEqual(before?.memory);
+    expect(before?.mode).toBe('Enforce');
+    expect((await pass(1, { snapshot: unread }))?.mode).toBe('DryRun');
+    expect((await pass(1, {}))?.mode).toBe('Enforce');
     expect(await rig({ arePodsKnown: () => false }).pass(70, {})).toBeUndefined();
     expect(await rig({ allocatable: () => undefined }).pass(70, {})).toBeUndefined();
     expect(await rig({ previousStatus: () => undefined }).pass(70, {})).toBeUndefined();

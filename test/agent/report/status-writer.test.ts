@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { at } from '#test/contract/harness.ts';
 import { createPublisher, createStatusWriter, type StatusWriter } from '#agent/report/status-writer.ts';
 import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
 import { decide, type PassResult } from '#shared/decide/eviction/decide.ts';
@@ -82,7 +83,12 @@ function rig(
     return Promise.resolve(answer());
   };
   const writer = createStatusWriter({
-    target: { client: { request } as unknown as KubeClient, nodeName: 'n1', nodeUid: () => undefined },
+    target: {
+      client: { request } as unknown as KubeClient,
+      nodeName: 'n1',
+      nodeUid: () => undefined,
+      isSpareUnwanted: () => false,
+    },
     periodMs: 120 * SECOND,
     clock,
     random: randomSource(seed).next,
@@ -154,16 +160,20 @@ describe('createStatusWriter', () => {
   });
 });
 
-test('what is measured no longer is taken out of the object', async () => {
+test('a report of spare room is taken out once the policy does not ask for it, and stays while that is not known', async () => {
   const bodies: unknown[] = [];
   const client = { request: ({ body }: { readonly body: unknown }) => void bodies.push(body) } as unknown as KubeClient;
-  const target = { client, nodeName: 'n1', nodeUid: () => undefined };
   const log = { info: () => undefined, warn: () => undefined };
-  for (const status of [LENDING, CALM]) {
+  for (const [status, isUnwanted] of [
+    [LENDING, false],
+    [CALM, false],
+    [CALM, true],
+  ] as const) {
+    const target = { client, nodeName: 'n1', nodeUid: () => undefined, isSpareUnwanted: () => isUnwanted };
     const writer = createStatusWriter({ target, periodMs: SECOND, clock: manualClock(), random: () => 0, log });
     await writer.write(status, new AbortController().signal).catch(() => undefined);
   }
-  expect(bodies).toMatchObject([{ status: { spare: { mode: 'Enforce' } } }, { status: { spare: null } }]);
+  expect(bodies.map((body) => at(body, 'status.spare'))).toMatchObject([{ mode: 'Enforce' }, undefined, null]);
 });
 
 describe('createPublisher', () => {
