@@ -14,6 +14,10 @@ Examples:
 
   # PowerShell, in $PROFILE
   plimsoll completion powershell | Out-String | Invoke-Expression
+
+  # kubectl plimsoll, where kubectl is completed
+  plimsoll completion kubectl > ~/bin/kubectl_complete-plimsoll
+  chmod +x ~/bin/kubectl_complete-plimsoll
 `;
 
 /** `plimsoll completion`: a script that completes commands and flags in a shell. */
@@ -42,7 +46,7 @@ export function completeCommand(io: ProcessIo): Command {
 const FILES = ':files';
 const COMPLETE = '__complete';
 
-const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
+const SHELLS = ['bash', 'zsh', 'fish', 'powershell', 'kubectl'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /** By shell: a script that asks `plimsoll` itself for completions, so that it never becomes outdated. */
@@ -83,6 +87,16 @@ function __plimsoll_complete
     end
 end
 complete -c plimsoll -f -a '(__plimsoll_complete)'
+`,
+  // kubectl reads one word a line, and last whether files may be completed: 0, or 4 if not.
+  kubectl: `#!/bin/sh
+# completion of kubectl plimsoll: an executable file of the PATH with the name kubectl_complete-plimsoll
+answer=$(kubectl-plimsoll ${COMPLETE} -- "$@" 2>/dev/null)
+if [ "$answer" = ${FILES} ]; then
+  echo :0
+else
+  printf '%s\\n' "$answer" :4
+fi
 `,
   // An empty answer would let PowerShell complete files, so files are listed only where they are expected.
   powershell: `# powershell completion for plimsoll

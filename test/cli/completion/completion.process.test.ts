@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { describe, expect, inject, test } from 'vitest';
 import { folderWith, runPlimsoll } from '#test/cli/run-plimsoll.ts';
@@ -46,7 +46,7 @@ function inBash(words: readonly string[]): Promise<readonly string[]> {
 describe('plimsoll completion', () => {
   test.each<[string, readonly string[], readonly string[]]>([
     ['commands', ['s'], ['simulate', 'snapshot']],
-    ['commands of a command', ['simulate', ''], ['preempt', 'pressure', 'queue', 'rescheduling']],
+    ['commands of a command', ['simulate', ''], ['preempt', 'pressure', 'queue', 'rescheduling', 'spare']],
     ['flags', ['simulate', 'pressure', '--si'], ['--signal']],
     ['values of a flag', ['simulate', 'pressure', '--node', 'x', '-o', 'js'], ['json', 'jsonpath=']],
     ['types of objects', ['explain', 'p'], ['pod']],
@@ -73,5 +73,22 @@ describe('plimsoll completion', () => {
     expect(stdout).toContain('plimsoll __complete -- ');
     const { code, stdout: answer } = await runPlimsoll(['__complete', '--', 'version', '-']);
     expect({ code, answer }).toEqual({ code: 0, answer: '-o\n--output\n-h\n--help\n' });
+  });
+
+  // The shell chooses those that begin as the word does.
+  test.each<[string, readonly string[], RegExp]>([
+    ['commands', ['s'], /^check\n[^]*\nsimulate\n[^]*\n:4\n$/],
+    ['values of a flag', ['disruptions', '--cause', ''], /^Preemption\n[^]*\n:4\n$/],
+    ['files', ['review', '-f', ''], /^:0\n$/],
+  ])('kubectl completes %s of the plugin', async (_, words, expected) => {
+    const { stdout: script } = await runPlimsoll(['completion', 'kubectl']);
+    const plugins = folderWith({
+      'kubectl-plimsoll': `#!/bin/sh\nexec '${process.execPath}' '${inject('plimsoll')}' "$@"\n`,
+      'kubectl_complete-plimsoll': script,
+    });
+    for (const name of ['kubectl-plimsoll', 'kubectl_complete-plimsoll']) chmodSync(`${plugins}/${name}`, 0o755);
+    const env = { ...process.env, PATH: `${plugins}:${process.env['PATH']}` };
+    const answer = execFileSync(`${plugins}/kubectl_complete-plimsoll`, words, { env, encoding: 'utf8' });
+    expect(answer).toMatch(expected);
   });
 });
