@@ -36,7 +36,7 @@ function documentsOf(name: string, text: string): readonly TextDocument[] {
 function contentOf({ text, line }: TextDocument, where: string): unknown {
   const { document, mistake, lineCounter } = readDocument(text);
   if (mistake?.code === 'RESOURCE_EXHAUSTION') throw new InputError(`${where}: nested too deeply`);
-  if (mistake !== undefined) throw new InputError(`${where}: ${inFile(mistake.message, line)}`, { cause: mistake });
+  if (mistake !== undefined) throw new InputError(`${where}: ${inFile(mistake.message, line)}`);
   if (document === undefined) return undefined;
   const doubled = findDoubledKey(document);
   if (doubled !== undefined) {

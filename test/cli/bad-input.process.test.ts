@@ -19,6 +19,7 @@ const FILES: readonly (readonly [string, string, string])[] = [
     `${POD}---\n${POD}  y: 1\n`,
     'document 2: All mapping items must start at the same column at line 8, column 1',
   ],
+  ['a tab', `${POD}---\n${POD}spec:\n\tx: 1\n`, 'document 2: Tabs are not allowed as indentation at line 9'],
   ['a doubled key', `${POD}spec:\n  a: 1\n  a: 2\n`, 'document 1: line 6: key "a" stands twice'],
   ['a doubled key in JSON', '{"kind":"Pod",\n"kind":"Job"}', 'document 1: line 2: key "kind" stands twice'],
   ['a bomb of aliases', BOMB, 'document 1: Excessive alias count indicates a resource exhaustion attack'],
