@@ -232,4 +232,26 @@ describe('the scheduler process while others preempt', { timeout: TIMEOUT_MS }, 
     expect(written.length).toBeGreaterThan(0);
     expect(written.filter((each) => /^DELETE|\/(?:eviction|binding)\b/.test(each))).toEqual([]);
   });
+
+  test('the extender as it is shipped counts a gang as one victim', async () => {
+    const allocatable = { cpu: '1', memory: '1Gi', pods: '10' };
+    await send('POST', '/api/v1/nodes', { metadata: { name: 'n2' }, status: { allocatable, capacity: allocatable } });
+    const labels = { 'plimsoll.dev/gang': 'train', 'plimsoll.dev/gang-size': '2' };
+    const spec = (nodeName: string) => ({ nodeName, priorityClassName: 'p1' });
+    const member = await create('train-0', spec('n0'), { labels });
+    const single = await create('single', spec('n2'));
+    const preemptor = pod('above', { priority: 4 }, { namespace: 'default', uid: 'above' });
+    const uidOf = (victim: unknown) => ({ Pods: [{ UID: at(victim, 'metadata.uid') }], NumPDBViolations: 0 });
+    const body = JSON.stringify({
+      Pod: preemptor,
+      NodeNameToMetaVictims: { n0: uidOf(member), n2: uidOf(single) },
+    });
+    const left = async (): Promise<readonly string[]> => {
+      const answer = await fetch(`http://127.0.0.1:${port}/preempt`, { method: 'POST', body });
+      return Object.keys(at(await answer.json(), 'NodeNameToMetaVictims') as object).sort();
+    };
+    expect(await left(), 'a gang below its minimum has nothing to lose').toEqual(['n0', 'n2']);
+    await create('train-1', spec('n2'), { labels });
+    await eventually(async () => expect(await left()).toEqual(['n2']), TIMEOUT_MS);
+  });
 });
