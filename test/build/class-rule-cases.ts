@@ -55,3 +55,13 @@ export const podMetadataArbitrary: fc.Arbitrary<PodMetadata> = fc
     ...(isOwned && { ownerReferences }),
     ...(record !== undefined && { annotations: { [ANNOTATION_CLASS_RULE]: record } }),
   }));
+
+/** What a policy says about spare room; most say nothing. */
+export function spareArbitrary(className: fc.Arbitrary<string>): fc.Arbitrary<object> {
+  const classes = fc.option(fc.uniqueArray(className, { minLength: 1, maxLength: 3 }), { nil: undefined });
+  const spare = fc.tuple(fc.constantFrom('Spare', 'Either'), classes).map(([runOn, sparePriorityClassNames]) => ({
+    runOn,
+    ...(sparePriorityClassNames !== undefined && { sparePriorityClassNames }),
+  }));
+  return fc.oneof({ weight: 2, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: spare });
+}

@@ -13,7 +13,13 @@ import {
 } from '#shared/domain/priority/classes-and-policies.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { buildClass, buildWorld } from './admission.ts';
-import { classRuleArbitrary, labelsArbitrary, type PodMetadata, podMetadataArbitrary } from './class-rule-cases.ts';
+import {
+  classRuleArbitrary,
+  labelsArbitrary,
+  type PodMetadata,
+  podMetadataArbitrary,
+  spareArbitrary,
+} from './class-rule-cases.ts';
 
 /** A PriorityPolicy as people write it, with only the fields that the API server can judge by, and defaults. */
 export interface WrittenPolicy {
@@ -61,8 +67,11 @@ const SERVICE_ACCOUNT = 'builder';
 const USERS = ['rule-alice', 'rule-bob', 'rule-carol'];
 const GROUPS = ['rule-dev', 'rule-ops'];
 
-/** `namespaceName` says what the namespace of a number is called. */
-export function policyArbitrary(namespaceName: (index: number) => string): fc.Arbitrary<WrittenPolicy['spec']> {
+/** `namespaceName` says what the namespace of a number is called; `lends`: some policies grant spare room. */
+export function policyArbitrary(
+  namespaceName: (index: number) => string,
+  lends = false,
+): fc.Arbitrary<WrittenPolicy['spec']> {
   const className = fc.constantFrom(...CLASS_NAMES, MISSING_CLASS);
   const limits = fc.oneof(
     fc.uniqueArray(className, { maxLength: 4 }).map((allowedPriorityClassNames) => ({ allowedPriorityClassNames })),
@@ -84,11 +93,11 @@ export function policyArbitrary(namespaceName: (index: number) => string): fc.Ar
     byDefault: fc.option(className, { nil: undefined }),
     classRules: fc.array(classRuleArbitrary(className), { maxLength: 3, size: 'max' }),
     requireQuotaFor: fc.uniqueArray(className, { maxLength: 2 }),
-    spare: spareArbitrary(className),
     onViolation: fc.constantFrom<'Deny' | 'Warn'>('Deny', 'Deny', 'Warn'),
   });
-  return parts.map(
-    ({ namespaceSelector, subjects, limits: limit, preemption: never, byDefault, classRules, spare, ...others }) => {
+  const lending = lends ? fc.tuple(parts, spareArbitrary(className)) : parts.map((each) => [each, {}] as const);
+  return lending.map(
+    ([{ namespaceSelector, subjects, limits: limit, preemption: never, byDefault, classRules, ...others }, spare]) => {
       const given = classRules.filter(({ priorityClassName }) => mayBeDefault(priorityClassName, limit));
       return {
         ...(namespaceSelector !== undefined && { namespaceSelector }),
@@ -102,16 +111,6 @@ export function policyArbitrary(namespaceName: (index: number) => string): fc.Ar
       };
     },
   );
-}
-
-/** What a policy says about spare room; most say nothing. */
-function spareArbitrary(className: fc.Arbitrary<string>): fc.Arbitrary<object> {
-  const classes = fc.option(fc.uniqueArray(className, { minLength: 1, maxLength: 3 }), { nil: undefined });
-  const spare = fc.tuple(fc.constantFrom('Spare', 'Either'), classes).map(([runOn, sparePriorityClassNames]) => ({
-    runOn,
-    ...(sparePriorityClassNames !== undefined && { sparePriorityClassNames }),
-  }));
-  return fc.oneof({ weight: 2, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: spare });
 }
 
 /** A PriorityQuota that requires its label, as people write it. */
@@ -161,6 +160,7 @@ function subjectArbitrary(namespaceName: (index: number) => string): fc.Arbitrar
 export function writtenArbitrary(
   workloadKinds: readonly string[],
   namespaceName: (index: number) => string,
+  lends = false,
 ): fc.Arbitrary<Written> {
   const kind = fc.oneof(
     { weight: 2, arbitrary: fc.constant('Pod') },
@@ -176,7 +176,7 @@ export function writtenArbitrary(
       user: fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...USERS) }, { weight: 1, arbitrary: account }),
       groups: fc.subarray(GROUPS),
       metadata: chosen === 'Pod' ? podMetadataArbitrary : fc.record({ labels: labelsArbitrary }),
-      podSpec: podSpecArbitrary(chosen === 'Pod' ? CLASS_NAMES : [...CLASS_NAMES, MISSING_CLASS]),
+      podSpec: podSpecArbitrary(chosen === 'Pod' ? CLASS_NAMES : [...CLASS_NAMES, MISSING_CLASS], lends),
       qosClass: fc.option(fc.constantFrom('BestEffort', 'Burstable', 'Guaranteed', 'none'), {
         nil: undefined,
         freq: 1,
@@ -186,8 +186,9 @@ export function writtenArbitrary(
 }
 
 const SPARE = { 'plimsoll.dev/spare-memory': '1073741824' };
+const SPARE_ALONE = fc.constant({ requests: { cpu: '0', memory: '0', ...SPARE }, limits: SPARE });
 
-function podSpecArbitrary(classNames: readonly string[]): fc.Arbitrary<Written['podSpec']> {
+function podSpecArbitrary(classNames: readonly string[], lends: boolean): fc.Arbitrary<Written['podSpec']> {
   const amounts = fc.record(
     { cpu: fc.constantFrom('0', '500m', '0.5'), memory: fc.constantFrom('0', '1Gi', '1024Mi') },
     { requiredKeys: [] },
@@ -196,8 +197,9 @@ function podSpecArbitrary(classNames: readonly string[]): fc.Arbitrary<Written['
     amounts.map((limits) => ({ limits })),
     amounts.map((requests) => ({ requests })),
     amounts.map((both) => ({ requests: both, limits: both })),
-    amounts.map((requests) => ({ requests: { ...requests, ...SPARE }, limits: SPARE })),
-    fc.constant({ requests: { cpu: '0', memory: '0', ...SPARE }, limits: SPARE }),
+    ...(lends
+      ? [amounts.map((requests) => ({ requests: { ...requests, ...SPARE }, limits: SPARE })), SPARE_ALONE]
+      : []),
   );
   const container = fc.option(resources, { nil: undefined });
   return fc

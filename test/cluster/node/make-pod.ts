@@ -10,6 +10,8 @@ export interface Workload {
   readonly mebibytesPerSecond?: number;
   /** A pod without a request is BestEffort. */
   readonly requestMebibytes?: number;
+  /** It runs in spare room of this size, and requests nothing of the node. */
+  readonly spareMebibytes?: number;
   /** Whether its limits equal its requests. */
   readonly isGuaranteed?: boolean;
   /** `default` by default. */
@@ -48,7 +50,11 @@ export async function makePod(client: KubeClient, workload: Workload): Promise<v
   await call(client, { method: 'POST', path, body: { metadata: { name }, spec } });
 }
 
-function resourcesOf({ requestMebibytes, isGuaranteed = false }: Workload): object {
+function resourcesOf({ requestMebibytes, spareMebibytes, isGuaranteed = false }: Workload): object {
+  if (spareMebibytes !== undefined) {
+    const limits = { 'plimsoll.dev/spare-memory': `${spareMebibytes}Mi` };
+    return { requests: { cpu: '0', memory: '0', ...limits }, limits };
+  }
   if (requestMebibytes === undefined) return {};
   const requests = { cpu: CPU, memory: `${requestMebibytes}Mi` };
   return isGuaranteed ? { requests, limits: requests } : { requests };

@@ -48,11 +48,21 @@ const STEADY: readonly Workload[] = [
   { name: 'guaranteed', mebibytes: 96, requestMebibytes: 160, isGuaranteed: true },
   { name: 'burstable', mebibytes: 320, requestMebibytes: 400 },
 ];
+const LENT: Workload = { name: 'lent', mebibytes: 700, spareMebibytes: 800 };
+/** It keeps to its request, and takes more than was left for it while another pod runs in spare room. */
+const IMPORTANT: Workload = { name: 'important', mebibytes: 900, mebibytesPerSecond: 40, requestMebibytes: 1_000 };
 const UNBOUNDED: Workload = { name: 'best-effort', mebibytes: 64 };
 /** The agent leaves the pods of this namespace alone, the kubelet does not. */
 const THEIRS = { name: 'theirs', namespace: 'ignored', mebibytes: 1_800 } satisfies Workload;
 const OURS: Workload = { name: 'ours', mebibytes: 700 };
 const FORGED = { name: 'forged-mirror' };
+const PRIORITY_POLICIES = '/apis/plimsoll.dev/v1alpha1/prioritypolicies';
+const GRANT = {
+  apiVersion: 'plimsoll.dev/v1alpha1',
+  kind: 'PriorityPolicy',
+  metadata: { name: 'lend' },
+  spec: { runOn: 'Either' },
+};
 const NAMESPACES = '/api/v1/namespaces';
 /** Five more minutes, in which the pods that may be moved grow old enough (docs/contributing/testing.md). */
 const WITH_MOVES = process.env['PLIMSOLL_NODE_MOVES'] === 'on';
@@ -155,6 +165,36 @@ export function nodeSuite(under: NodeUnderTest): void {
       for (const steady of STEADY) expect(at(await get(podPath(steady)), 'status.phase')).toBe('Running');
     });
 
+    test('takes lent room back from the pod that runs in it, while another one grows within its request', async () => {
+      await applyPolicy(client, String(NEVER));
+      await lend(client, `${LENT.spareMebibytes}Mi`);
+      await expect(makePod(client, LENT)).rejects.toThrow('where a PriorityPolicy with runOn grants spare room');
+      await call(client, { method: 'POST', path: PRIORITY_POLICIES, body: GRANT });
+      await within(30, () => makePod(client, LENT));
+      await within(60, async () => {
+        const { workingSets } = await askKubelet(client);
+        expect(workingSets.get(keyOf(LENT))).toBeGreaterThan(bytesOf(LENT));
+      });
+      await node.configureKubelet(evictionBelow(NEVER));
+      const { availableBytes } = await within(30, () => askKubelet(client));
+      expect(at(await get(podPath(LENT)), 'status')).toMatchObject({
+        phase: 'Running',
+        containerStatuses: [{ restartCount: 0 }],
+      });
+      await applyPolicy(client, String(availableBytes - AGENT_MARGIN));
+      await makePod(client, IMPORTANT);
+      await within(90, async () => expect((await pressureStatus(client)).evictions[0]?.pod).toBe(keyOf(LENT)));
+      await within(60, () => expect(get(podPath(LENT))).rejects.toThrow('not found'));
+      await within(60, async () => {
+        const { workingSets } = await askKubelet(client);
+        expect(workingSets.get(keyOf(IMPORTANT))).toBeGreaterThan(bytesOf(IMPORTANT));
+      });
+      expect(at(await get(podPath(IMPORTANT)), 'status.phase')).toBe('Running');
+      await call(client, { method: 'DELETE', path: podPath(IMPORTANT) });
+      await call(client, { method: 'DELETE', path: `${PRIORITY_POLICIES}/${GRANT.metadata.name}` });
+      await lend(client, null);
+    });
+
     test('stands back after the kubelet has ended a pod, then evicts again', async () => {
       await node.configureKubelet(evictionBelow(NEVER));
       await applyPolicy(client, String(NEVER));
@@ -187,7 +227,7 @@ export function nodeSuite(under: NodeUnderTest): void {
       // A pod that ends at once is gone before the status, which is written once a second, tells of it.
       await within(10, async () => {
         const asked = (await pressureStatus(client)).evictions.map(({ pod }) => pod);
-        expect(asked).toEqual([keyOf(OURS), keyOf(HOG)]);
+        expect(asked).toEqual([keyOf(OURS), keyOf(LENT), keyOf(HOG)]);
       });
     });
 
@@ -216,6 +256,16 @@ export function nodeSuite(under: NodeUnderTest): void {
     test('has run all along, with the memory that it is given', async () => {
       expect(await agentRestarts(client)).toBe(0);
     });
+  });
+}
+
+/** What the node controller does; `null` lends no more. */
+async function lend(client: KubeClient, memory: string | null): Promise<void> {
+  await call(client, {
+    method: 'PATCH',
+    path: `/api/v1/nodes/${NODE_NAME}/status`,
+    contentType: 'application/merge-patch+json',
+    body: { status: { capacity: { 'plimsoll.dev/spare-memory': memory } } },
   });
 }
 

@@ -114,7 +114,7 @@ function judge(
 describe('what the expressions say of the compiled rules, the webhook says of the policies', () => {
   const scene: fc.Arbitrary<Scene> = fc.record({
     policies: fc
-      .array(policyArbitrary(namespaceName), { maxLength: 8 })
+      .array(policyArbitrary(namespaceName, true), { maxLength: 8 })
       .map((specs) => specs.map((spec, index) => ({ name: `p${index}`, spec }))),
     globalDefault: fc.option(fc.constantFrom(...RULE_CLASSES.map(({ name }) => name)), { nil: undefined }),
     quotas: fc.array(quotaArbitrary(), { maxLength: 2 }),
@@ -126,7 +126,7 @@ describe('what the expressions say of the compiled rules, the webhook says of th
     fc.assert(
       fc.property(
         scene,
-        fc.array(writtenArbitrary(kinds, namespaceName), { minLength: 5, maxLength: 5 }),
+        fc.array(writtenArbitrary(kinds, namespaceName, true), { minLength: 5, maxLength: 5 }),
         (chosen, all) => {
           const known = sceneOf(chosen);
           for (const written of all) {
