@@ -59,7 +59,7 @@ describe('accountFindings', () => {
     expect(await accountFindings(authoriser(ofLease, { PLIMSOLL_QUEUES_PASSES: 'On' }))).toMatchObject([
       {
         text: expect.stringMatching(
-          /may not get leases\.coordination\.k8s\.io, patch leases\.coordination\.k8s\.io$/,
+          /may not get leases\.coordination\.k8s\.io, list leases\.coordination\.k8s\.io, watch leases\.coordination\.k8s\.io, patch leases\.coordination\.k8s\.io$/,
         ) as string,
         next: expect.stringContaining('get leases.coordination.k8s.io/plimsoll-queues -n plimsoll-system') as string,
       },
