@@ -21,8 +21,8 @@ const MAY_BE_EMPTY: Readonly<Record<string, string>> = {
     'shows OOM kills of the last minutes only, and the test causes none on the machine that it runs on',
 };
 
-/** Dashboards of parts of the scheduler that do not run here: their queries are asked, and have no data. */
-const OTHER_PARTS = ['Plimsoll / Queues', 'Plimsoll / Disruptions', 'Plimsoll / Rescheduling'];
+/** Dashboards of what is not switched on here: their queries are asked, and have no data. */
+const OTHER_PARTS = ['Queues', 'Disruptions', 'Rescheduling', 'Spare room'].map((title) => `Plimsoll / ${title}`);
 
 const why = whyNoOwnCluster(process.env) ?? whyNoPromtool(process.env) ?? whyNoKernelNode();
 

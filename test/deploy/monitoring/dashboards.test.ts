@@ -45,7 +45,7 @@ const boards = readdirSync(FOLDER)
 
 describe('dashboards', () => {
   test('are there, each uid once', () => {
-    const names = ['disruptions', 'evictions', 'node', 'nodes', 'priorities', 'queues', 'rescheduling'];
+    const names = ['disruptions', 'evictions', 'node', 'nodes', 'priorities', 'queues', 'rescheduling', 'spare'];
     expect(boards.map(([name]) => name)).toEqual(names.map((name) => `${name}.json`));
     expect(new Set(boards.map(([, { uid }]) => uid)).size).toBe(boards.length);
   });
