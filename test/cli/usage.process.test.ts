@@ -17,7 +17,7 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
   ],
   [
     ['completion', 'tcsh'],
-    "error: command-argument value 'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish, powershell.\n",
+    "error: command-argument value 'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish, powershell, kubectl.\n",
   ],
   [['mode', 'enforce'], "error: required option '-l, --node-selector <labels>' not specified\n"],
   [
