@@ -1,5 +1,6 @@
 import type { Resource } from '#shared/kube/resource.ts';
 import { changedRows, formatListing, type Listing, type ListingOptions } from '#cli/output/listing.ts';
+import { isTable } from '#cli/output/output-option.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import type { ClusterOptions } from './cluster-options.ts';
@@ -37,6 +38,16 @@ export async function showList<Row, Item>(
   const listed = (objects: readonly Manifest[]) =>
     listing({ ...read, manifests: [...others, ...objects], now: io.now() });
   await showChanges({ resource, first, listing: listed }, options, io);
+}
+
+/** Says why nothing is listed. As with kubectl that is no error; programs get an empty list. */
+export function tellIfEmpty(
+  { rows }: Pick<Listing<unknown>, 'rows'>,
+  why: string,
+  { output }: Pick<ListingOptions, 'output'>,
+  io: ProcessIo,
+): void {
+  if (rows.length === 0 && isTable(output)) io.tell(why);
 }
 
 /** Throws an InputError if files are to be watched. */

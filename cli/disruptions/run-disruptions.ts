@@ -11,10 +11,9 @@ import {
   type ReadDisruptions,
   readDisruptions,
 } from '#cli/cluster/read-disruptions.ts';
-import { expectWatchable, type ListCommandOptions, showChanges } from '#cli/cluster/show-list.ts';
+import { expectWatchable, type ListCommandOptions, showChanges, tellIfEmpty } from '#cli/cluster/show-list.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import { type Column, formatListing, type Listing } from '#cli/output/listing.ts';
-import { isTable } from '#cli/output/output-option.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { noDisruption, noneSelected, NOT_SERVED } from './messages.ts';
 
@@ -35,7 +34,7 @@ export async function runDisruptions(options: DisruptionsOptions, io: ProcessIo)
   const { namespace } = read;
   const first = listing(read, options);
   io.print(await formatListing(first, options));
-  if (first.rows.length === 0 && isTable(options.output)) io.tell(whyNone(read, options));
+  tellIfEmpty(first, whyNone(read, options), options, io);
   const listed = (manifests: readonly Manifest[]) =>
     listing(disruptionsIn(options, { manifests, now: io.now(), namespace: namespace ?? '' }), options);
   await showChanges({ resource: DISRUPTIONS, namespace, first, listing: listed }, options, io);

@@ -54,8 +54,11 @@ export function noSuchNode(wanted: string, known: readonly string[]): string {
 }
 
 export function expectedAmount(text: string): string {
-  return `--available: expected a quantity such as 200Mi, got "${text}"`;
+  return `--available: expected a quantity such as 200Mi, got "${text}"; ${ACCEPTED_QUANTITIES}`;
 }
+
+const ACCEPTED_QUANTITIES =
+  'accepted are numbers from 0, alone or with one of the suffixes k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei';
 
 export const ADD_FIGURES = 'pass --usage to add figures of usage';
 

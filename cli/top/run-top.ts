@@ -12,7 +12,7 @@ import {
 import { clusterModel } from '#cli/cluster/cluster-model.ts';
 import { nameOfType } from '#cli/cluster/find-pod.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
-import { type ListCommandOptions, showList } from '#cli/cluster/show-list.ts';
+import { type ListCommandOptions, showList, tellIfEmpty } from '#cli/cluster/show-list.ts';
 import { isTable } from '#cli/output/output-option.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { formatListing } from '#cli/output/listing.ts';
@@ -59,9 +59,10 @@ export async function runTopNodes(wanted: string | undefined, options: TopOption
     resources: [NODE_PRESSURES, ...(selector === undefined ? [] : [NODES])],
     listing: (read: ClusterManifests) => nodeList(read, { name, selector }),
   } as const;
-  await showList(source, options, io, (read, { rows }) => {
-    expectReports(read);
-    if (rows.length === 0) throw new InputError(name === undefined ? NO_NODE : noNode(name));
+  await showList(source, options, io, (read, list) => {
+    const { rows } = list;
+    if (rows.length === 0 && name !== undefined) throw new InputError(noNode(name));
+    tellIfEmpty(list, whyNoReport(read, NO_NODE), options, io);
     tellSilent(
       rows.filter(({ state }) => state === 'Unknown').map(({ metadata }) => metadata.name),
       io,
@@ -75,10 +76,9 @@ export async function runTopPods(options: TopOptions, io: ProcessIo): Promise<vo
     resources: [NODE_PRESSURES, ...(options.selector === undefined ? [] : [PODS])],
     listing: (read: ClusterManifests) => podList(read, options),
   } as const;
-  await showList(source, options, io, (read, { rows }) => {
-    const pressures = expectReports(read);
-    tellSilent(silentNodes(pressures, read.now), io);
-    if (rows.length === 0 && isTable(options.output)) io.tell(NO_CANDIDATE);
+  await showList(source, options, io, (read, list) => {
+    tellSilent(silentNodes(clusterModel(read).pressures, read.now), io);
+    tellIfEmpty(list, whyNoReport(read, NO_CANDIDATE), options, io);
   });
 }
 
@@ -91,8 +91,8 @@ export async function runTopPriorities(options: TopOptions, io: ProcessIo): Prom
 export async function runTopQuotas(options: TopOptions, io: ProcessIo): Promise<void> {
   const { namespace } = options;
   if (namespace !== undefined) return topQuotasOf(namespace, options, io);
-  await showList({ resources: [PRIORITY_QUOTAS, RESOURCE_QUOTAS], listing: quotaList }, options, io, (_, { rows }) => {
-    if (rows.length === 0) throw new InputError(NO_QUOTA);
+  await showList({ resources: [PRIORITY_QUOTAS, RESOURCE_QUOTAS], listing: quotaList }, options, io, (_, list) => {
+    tellIfEmpty(list, NO_QUOTA, options, io);
   });
 }
 
@@ -101,17 +101,17 @@ async function topQuotasOf(namespace: string, options: TopOptions, io: ProcessIo
   const { hidden, ...read } = await readQuotas(options, io);
   const found = quotaList(read, namespace);
   if (hidden.length > 0 && isTable(options.output)) io.tell(`Warning: ${notShown(hidden.join(', '))}`);
-  if (found.rows.length === 0) throw new InputError(noQuotaIn(namespace));
+  tellIfEmpty(found, noQuotaIn(namespace), options, io);
   io.print(await formatListing(found, options));
 }
 
 /** Carries out `plimsoll top spare`. */
 export async function runTopSpare({ resource, ...options }: TopSpareOptions, io: ProcessIo): Promise<void> {
   const listing = (read: ClusterManifests) => spareList(read, resource);
-  await showList({ resources: [NODE_PRESSURES], listing }, options, io, (read, { rows }) => {
-    expectReports(read);
-    if (rows.length === 0) throw new InputError(NO_SPARE_ROOM);
-    if (isTable(options.output)) io.tell(spareSums(sumsOf(rows, resource)));
+  await showList({ resources: [NODE_PRESSURES], listing }, options, io, (read, list) => {
+    const { rows } = list;
+    tellIfEmpty(list, whyNoReport(read, NO_SPARE_ROOM), options, io);
+    if (rows.length > 0 && isTable(options.output)) io.tell(spareSums(sumsOf(rows, resource)));
   });
 }
 
@@ -133,15 +133,14 @@ function sumsOf(rows: ReturnType<typeof spareList>['rows'], resource: SpareKind)
 export async function runTopQueues({ resource, ...options }: TopQueuesOptions, io: ProcessIo): Promise<void> {
   const isTree = options.sortBy === undefined;
   const listing = (read: ClusterManifests) => queueList(read, { resource, isTree });
-  await showList({ resources: [QUEUES], listing }, options, io, (_, { rows }) => {
-    if (rows.length === 0) throw new InputError(NO_QUEUE);
+  await showList({ resources: [QUEUES], listing }, options, io, (_, list) => {
+    tellIfEmpty(list, NO_QUEUE, options, io);
   });
 }
 
-function expectReports(read: ClusterManifests): ReturnType<typeof clusterModel>['pressures'] {
-  const { pressures } = clusterModel(read);
-  if (pressures.length === 0) throw new InputError(NO_NODE_PRESSURE);
-  return pressures;
+/** Without any report, agents are missing. */
+function whyNoReport(read: ClusterManifests, otherwise: string): string {
+  return clusterModel(read).pressures.length === 0 ? NO_NODE_PRESSURE : otherwise;
 }
 
 function tellSilent(nodes: readonly string[], io: ProcessIo): void {

@@ -10,6 +10,7 @@ import { CLUSTER_RESOURCES, clusterModel, type ClusterModel, decodeManifest } fr
 import { findPod, splitName } from '#cli/cluster/find-pod.ts';
 import { notShown, orInOwnNamespace, readOwnNamespace } from '#cli/cluster/own-namespace.ts';
 import { readWithQueues } from '#cli/cluster/read-manifests.ts';
+import { tellIfEmpty } from '#cli/cluster/show-list.ts';
 import { reasonTable, joinParts, printLine } from '#cli/output/table.ts';
 import { type CommandAnswer, formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { formatListing, type Listing, type ListingOptions } from '#cli/output/listing.ts';
@@ -80,8 +81,9 @@ async function printPending(
   io: ProcessIo,
 ): Promise<void> {
   const selected = pending.filter(({ labels }) => options.selector?.matches(labels) ?? true);
-  if (selected.length === 0 && isTable(options.output)) io.tell(NO_PENDING_PODS);
-  io.print(await formatListing(listing(selected.map(explain), options.allNamespaces, options.now), options));
+  const list = listing(selected.map(explain), options.allNamespaces, options.now);
+  tellIfEmpty(list, NO_PENDING_PODS, options, io);
+  io.print(await formatListing(list, options));
 }
 
 function podAnswer(reason: PendingReason): CommandAnswer {

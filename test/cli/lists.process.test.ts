@@ -7,7 +7,7 @@ import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { untilAnswer } from '#test/build/waiting.ts';
 import { EXAMPLE_CLUSTER } from './example-cluster.ts';
 import { NODE_PRESSURES as REPORTS, takenList } from './node-pressures.ts';
-import { runPlimsoll } from './run-plimsoll.ts';
+import { itemsIn, runPlimsoll } from './run-plimsoll.ts';
 import { sandboxCluster } from './sandbox-cluster.ts';
 
 const NODE_LABELS = [
@@ -61,12 +61,35 @@ describe('a list', () => {
     ]);
   });
 
-  test('of nothing is no table, and why-not says so', async () => {
-    expect(await runPlimsoll(['why-not', '-f', '-'], takenList(NODE_LABELS))).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'no pending pod found\n',
-    });
+  const noAgent = 'no NodePressure found: see that the agent is installed (kubectl -n plimsoll-node get daemonsets)';
+
+  test.each([
+    ['top nodes', [], noAgent],
+    ['top nodes -l pool=none', REPORTS, 'no NodePressure found of a node with these labels'],
+    ['top pods', [], noAgent],
+    ['top pods -n none', REPORTS, 'no pod found that an agent would evict next'],
+    [
+      'top quotas',
+      [],
+      'no quota by priority found: no PriorityQuota, and no ResourceQuota that counts priority classes',
+    ],
+    ['top quotas -n none', [], 'no quota found that limits namespace none'],
+    ['top queues', [], 'no Queue found: see that there are some (kubectl get queues)'],
+    ['top spare', [], noAgent],
+    [
+      'top spare',
+      REPORTS.slice(0, 1),
+      'no agent reports spare room: set spec.spare of a NodePressurePolicy, and see that agents run (plimsoll top nodes)',
+    ],
+    ['disruptions -A', [], expect.stringMatching(/^no Disruption found in any namespace: /)],
+    ['why-not', [], 'no pending pod found'],
+  ] as const)('of nothing is no error, and says so: %s', async (words, objects, message) => {
+    const input = takenList([...objects, ...NODE_LABELS]);
+    const list = (...args: readonly string[]) => runPlimsoll([...words.split(' '), '-f', '-', ...args], input);
+    const { code, stdout, stderr } = await list();
+    expect([code, stdout, stderr.trimEnd().split('\n').at(-1)]).toEqual([0, '', message]);
+    const asData = await list('-o', 'json');
+    expect([asData.code, itemsIn(asData.stdout)]).toEqual([0, []]);
   });
 });
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { EXAMPLE_CLUSTER } from './example-cluster.ts';
 import { takenList } from './node-pressures.ts';
 import { itemsIn, runPlimsoll } from './run-plimsoll.ts';
 
@@ -48,13 +47,6 @@ describe('plimsoll top queues', () => {
       metadata: { name: 'web' },
       depth: 1,
       waitingPods: 2,
-    });
-  });
-
-  test('without a queue there is nothing to show', async () => {
-    expect(await runPlimsoll(['top', 'queues', '-f', '-'], takenList(EXAMPLE_CLUSTER))).toMatchObject({
-      code: 2,
-      stderr: 'error: no Queue found: see that there are some (kubectl get queues)\n',
     });
   });
 });

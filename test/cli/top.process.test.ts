@@ -138,12 +138,4 @@ describe('plimsoll top', () => {
     const { code, stderr } = await top('nodes', node);
     expect({ code, stderr }).toEqual({ code: 2, stderr: `error: ${message}\n` });
   });
-
-  test('without any report the next step is named', async () => {
-    const run = await runPlimsoll(['top', 'nodes', '-f', '-'], takenList([{ apiVersion: 'v1', kind: 'Node' }]));
-    expect([run.code, run.stderr]).toEqual([
-      2,
-      'error: no NodePressure found: see that the agent is installed (kubectl -n plimsoll-node get daemonsets)\n',
-    ]);
-  });
 });

@@ -50,6 +50,8 @@ const folder = folderWith({
 const crowd = join(folder, 'crowd.json');
 const usage = join(folder, 'usage.txt');
 
+const ACCEPTED =
+  'accepted are numbers from 0, alone or with one of the suffixes k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei';
 const simulate = (available: string, ...args: readonly string[]) =>
   runPlimsoll(['simulate', 'pressure', '-f', crowd, '--node', 'node-1', '--available', available, ...args]);
 
@@ -218,12 +220,17 @@ describe('plimsoll simulate pressure', () => {
     [
       'no amount',
       ['--node', 'node-1', '--available', 'much'],
-      '--available: expected a quantity such as 200Mi, got "much"',
+      `--available: expected a quantity such as 200Mi, got "much"; ${ACCEPTED}`,
+    ],
+    [
+      'an unknown suffix',
+      ['--node', 'node-1', '--available', '200Mib'],
+      `--available: expected a quantity such as 200Mi, got "200Mib"; ${ACCEPTED}`,
     ],
     [
       'less than nothing',
       ['--node', 'node-1', '--available', '-1'],
-      '--available: expected a quantity such as 200Mi, got "-1"',
+      `--available: expected a quantity such as 200Mi, got "-1"; ${ACCEPTED}`,
     ],
   ])('%s is an error', async (_, args, message) => {
     expect(await runPlimsoll(['simulate', 'pressure', '-f', crowd, ...args])).toEqual({
