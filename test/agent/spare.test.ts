@@ -137,6 +137,24 @@ describe('the spare room that an agent reports', () => {
     expect(status?.memory.median).toBeGreaterThanOrEqual(300 * MIB);
   });
 
+  test('can be written and read whatever pods claim: an amount too large for the field would end all reports', async () => {
+    const most = '9000000000000000000';
+    const requests = { 'plimsoll.dev/spare-memory': most, 'plimsoll.dev/spare-cpu': most };
+    const claims: readonly NodePod[] = [
+      { name: 'a', requests, usageMiB: 1 },
+      { name: 'b', requests, usageMiB: 1 },
+      { name: 'bound-by-hand', requests: { cpu: '9E', memory: '9E' }, usageMiB: 1 },
+    ];
+    const { pass, written } = rig();
+    const status = await pass(1, { pods: [important, ...claims] });
+    const { memory, cpu } = status ?? {};
+    for (const entry of [memory, cpu])
+      for (const amount of Object.values(entry ?? {}).filter((each) => typeof each === 'number'))
+        expect(amount).toBeLessThanOrEqual(Number.MAX_SAFE_INTEGER);
+    expect(memory?.taken).toBe(Number.MAX_SAFE_INTEGER);
+    expect(written(status).spare?.memory).toEqual(memory);
+  });
+
   test.each<[string, Partial<AgentPolicy>]>([
     ['the policy evicts in a dry run', { mode: 'DryRun' }],
     ['spare room is in a dry run', { spare: { ...ENFORCE, mode: 'DryRun' } }],

@@ -31,16 +31,21 @@ function entryOf(
 ): SpareEntry {
   const amountAt = (percent: number): number => Math.round(percentileOf(state[kind].history.used, percent) * capacity);
   return {
-    requested: Math.round(requested),
+    requested: reportable(Math.round(requested)),
     used: Math.round(used),
     median: amountAt(50),
     p99: amountAt(99),
     highest: amountAt(100),
-    taken: Math.ceil(spare.requested),
+    taken: reportable(Math.ceil(spare.requested)),
     lendable: lendable[kind].lendable,
-    lent: Math.ceil(state.published[kind]),
+    lent: reportable(Math.ceil(state.published[kind])),
     because: lendable[kind].because,
   };
+}
+
+/** Pods that are bound by hand may request any amount; one too large for its field would end all reports of the node. */
+function reportable(amount: number): number {
+  return Math.min(amount, Number.MAX_SAFE_INTEGER);
 }
 
 /** A report of that is older than this says nothing about the node of now. */

@@ -33,6 +33,10 @@ export const SPARE_REASONS = {
   lent: reason('SpareRoomLent', ({ name }: Named) => `node ${name} lends what its agent says can be lent`),
   notEnforced: reason('SpareRoomNotEnforced', ({ name }: Named) => `the policy of node ${name} does not lend its room`),
   silent: reason('AgentSilent', ({ name }: Named) => `the agent of node ${name} has not reported for a minute`),
+  overdrawn: reason(
+    'SpareRoomOverdrawn',
+    ({ name }: Named) => `spare pods request more than node ${name} has: pods bound by hand, or an agent that is wrong`,
+  ),
   closed: reason('NodeClosed', ({ name }: Named) => `node ${name} is not ready, cordoned or being emptied`),
 };
 
@@ -42,7 +46,8 @@ interface Named {
 
 /**
  * What a node is to offer. Never less than its spare pods request, because the kubelet would end them at its next start;
- * a resource that is withdrawn altogether ends none and takes in none. What an agent claims is bounded by its own node.
+ * a resource that is withdrawn altogether ends none and takes in none. What an agent claims is bounded by its own node,
+ * and so is what pods request: one that is bound by hand to a node without the resource is let in with any amount.
  */
 export function planSpare(
   node: SpareNode,
@@ -60,6 +65,7 @@ function reasonFor(node: SpareNode, report: SpareReport | undefined, mode: Spare
   if (mode !== 'Enforce') return SPARE_REASONS.notEnforced;
   if (report?.isFresh !== true) return SPARE_REASONS.silent;
   if (report.mode !== 'Enforce') return SPARE_REASONS.notEnforced;
+  if (SPARE_KINDS.some((kind) => report.amounts[kind].taken > node.capacity[kind])) return SPARE_REASONS.overdrawn;
   return node.isOpen ? SPARE_REASONS.lent : SPARE_REASONS.closed;
 }
 

@@ -55,7 +55,12 @@ describe('the pass over spare room', () => {
   function report(lent: number, taken = 0, mode = 'Enforce', skewMs = 0): void {
     const amounts = { requested: 0, used: 0, median: 0, p99: 0, highest: 0, lendable: 0, lent, taken };
     const because = { code: 'Room', text: '', facts: {} };
-    const spare = { mode, digest: '', memory: { ...amounts, because }, cpu: { ...amounts, lent: 900, because } };
+    const spare = {
+      mode,
+      digest: '',
+      memory: { ...amounts, because },
+      cpu: { ...amounts, lent: 900, taken: 0, because },
+    };
     status = { observedAt: new Date(clock.now() + skewMs).toISOString(), mode: 'Enforce', spare };
   }
 

@@ -40,7 +40,7 @@ describe('what a node offers to spare pods', () => {
     [100, 'what spare pods request, though less can be lent', [{ lent: 0 }]],
     [300, 'the share that the policy allows', [{}, 0.3]],
     [100, 'what spare pods request above that share', [{}, 0.05]],
-    [1_000, 'no more than the node has, whatever an agent claims', [{ lent: 1e15, taken: 1e15 }]],
+    [1_000, 'no more than the node has, whatever an agent claims', [{ lent: 1e15 }]],
   ])('is %d: %s', (expected, _, [amounts, max]) => {
     expect(lends(amounts, max)).toBe(expected);
   });
@@ -48,6 +48,14 @@ describe('what a node offers to spare pods', () => {
   test('is nothing where nothing is lent and no spare pod runs', () => {
     const nothing = { lent: 0, taken: 0 };
     expect(planSpare(NODE, { ...REPORT, amounts: { memory: nothing, cpu: nothing } }, LENDING).offer).toEqual({});
+  });
+
+  test.each(['memory', 'cpu'] as const)('is withdrawn where spare pods request more %s than the node has', (kind) => {
+    const amounts = { ...REPORT.amounts, [kind]: { lent: 1e15, taken: 1e15 } };
+    const offering = { ...NODE, offered: { memory: 400, cpu: 2_000 } };
+    const plan = planSpare(offering, { ...REPORT, amounts }, LENDING);
+    // Any smaller amount would let a kubelet that restarts end pods, of whichever tenant.
+    expect(plan).toMatchObject({ offer: {}, isChanged: true, because: { code: 'SpareRoomOverdrawn' } });
   });
 
   test('is never less than spare pods request, unless it is withdrawn', () => {
