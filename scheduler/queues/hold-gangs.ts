@@ -17,6 +17,8 @@ export interface HoldGangsPorts extends Omit<EvictionPorts, 'isEnforcing'> {
 
 /** How long a gang that went back lets others go first; twice as long each time. */
 const BACK_MS = { first: 60_000, most: 600_000 } as const;
+/** Maximum open requests; with more, the API server only queues them. */
+const AT_ONCE = 16;
 
 /**
  * Sends gangs back whole that hold room with too few pods: their owners create the pods again, which wait behind their
@@ -27,29 +29,51 @@ export class HoldGangs {
   readonly #evictions: QueueEvictions;
   /** What was told of a gang last. */
   readonly #told = new Map<string, string>();
+  /** Gangs whose pods are being evicted. */
+  readonly #going = new Map<string, Promise<void>>();
 
   constructor(ports: HoldGangsPorts) {
     this.#ports = ports;
     this.#evictions = new QueueEvictions({ ...ports, isEnforcing: () => true });
   }
 
-  async round({ gangs }: Pick<QueuePlan, 'gangs'>): Promise<void> {
+  /** Resolves when no request to the API server is open. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#going.values());
+  }
+
+  /** Evictions continue after the round, so that a large gang or a slow API server holds up no other decision. */
+  round({ gangs }: Pick<QueuePlan, 'gangs'>): void {
     if (gangs.length === 0) return;
     const { snapshot, clock, timeoutMs, starts } = this.#ports;
     const plannedFor = (uid: string) => starts.plannedFor(uid);
     const halves = halfGangs(gangs, { snapshot, now: clock.now(), timeoutMs: timeoutMs(), plannedFor });
-    for (const gang of this.#told.keys()) if (!halves.some((half) => half.gang === gang)) this.#told.delete(gang);
+    const names = new Set(halves.map(({ gang }) => gang));
+    for (const gang of this.#told.keys()) if (!names.has(gang)) this.#told.delete(gang);
     for (const half of halves) {
       this.#tell(half);
-      if (half.keptBy === undefined) await this.#giveBack(half);
+      const due = this.#going.size < AT_ONCE ? this.#dueOf(half) : [];
+      if (due.length > 0) this.#begin(half, due);
     }
   }
 
-  /** Its pods go one after the other, and none after one that stays. */
-  async #giveBack({ gang, queue, members, because }: HalfGang): Promise<void> {
-    if (members.some(({ uid }) => this.#evictions.isRefused(uid))) return;
-    const due = members.filter(({ uid }) => !this.#evictions.isLeaving(uid));
-    if (due.length === 0) return;
+  /** The pods whose eviction is to be requested now. */
+  #dueOf({ gang, members, keptBy }: HalfGang): readonly QueuedPod[] {
+    if (keptBy !== undefined || this.#going.has(gang)) return [];
+    if (members.some(({ uid }) => this.#evictions.isRefused(uid))) return [];
+    return members.filter(({ uid }) => !this.#evictions.isLeaving(uid));
+  }
+
+  #begin(half: HalfGang, due: readonly QueuedPod[]): void {
+    const { gang } = half;
+    const going = this.#giveBack(half, due)
+      .catch((error: unknown) => this.#ports.log.error({ gang, error }, 'Gang not sent back'))
+      .finally(() => this.#going.delete(gang));
+    this.#going.set(gang, going);
+  }
+
+  /** The pods go one after the other, and none after one that stays. */
+  async #giveBack({ gang, queue, because }: HalfGang, due: readonly QueuedPod[]): Promise<void> {
     const victims = due.map((pod) => asVictim(pod, queue));
     this.#evictions.announce(victims);
     const nodeOf = ({ uid }: RunningPod): string => this.#ports.snapshot.placedPods.get(uid)?.pod.spec.nodeName ?? '';

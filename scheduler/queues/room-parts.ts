@@ -24,7 +24,7 @@ export function createRoomParts({ declared, letInPorts, ...ports }: RoomPorts, l
     starts,
     reclaim,
     round: async (plan: QueuePlan, passing: AbortSignal): Promise<void> => {
-      await holds.round(plan);
+      holds.round(plan);
       await reclaim.round(plan, passing);
     },
     onTakeover: (holder: string): void => {
@@ -32,7 +32,7 @@ export function createRoomParts({ declared, letInPorts, ...ports }: RoomPorts, l
       for (const part of [reclaim, starts]) part.onSchedulerTakeover();
     },
     settled: async (): Promise<void> => {
-      await Promise.all([reclaim.settled(), starts.settled()]);
+      await Promise.all([holds, reclaim, starts].map((part) => part.settled()));
     },
   };
 }

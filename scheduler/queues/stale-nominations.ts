@@ -21,7 +21,7 @@ export function staleNominations(
   const staying = [...held, ...[...homeless, ...outOfGang, ...returned].map(({ pod }) => pod), ...roomless];
   return collectInSteps(staying, ({ uid }) => {
     const pod = pods.get(uid);
-    if (pod === undefined || !isWaiting(pod) || isBusy(uid)) return undefined;
-    return pod.unplaced?.status.nominatedNodeName === undefined ? undefined : uid;
+    if (pod?.unplaced?.status.nominatedNodeName === undefined || !isWaiting(pod)) return undefined;
+    return isBusy(uid) ? undefined : uid;
   });
 }

@@ -4,6 +4,7 @@ import { type Because, reason } from '#shared/domain/base/because.ts';
 import { gangKey } from '#shared/domain/gang/gang.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { QueueGang, QueueMember } from './gangs.ts';
 import type { QueuedPod } from './queued-pod.ts';
 
@@ -71,7 +72,7 @@ export function halfGangs(gangs: readonly QueueGang[], input: HalfGangsInput): r
         queue: gang.queue,
         members: [...inside.filter(({ isBound }) => !isBound), ...running],
         because: HALF(facts, { gang: key, running: running.length, min: gang.min, seconds }),
-        keptBy: keeperOf(key, running, snapshot),
+        keptBy: keeperOf(key, { inside, running }, snapshot),
       },
     ];
   });
@@ -105,25 +106,43 @@ function whoTook(inside: readonly QueuedPod[], { snapshot: { nodes }, plannedFor
   return `; pods of a priority up to ${highest} have the room on node ${node}`;
 }
 
-/** What forbids that a running pod of the gang is evicted: then none goes, since those that stayed would be half a gang. */
-function keeperOf(gang: string, running: readonly QueuedPod[], snapshot: ClusterSnapshot): Because | undefined {
-  const used = new Map<string, number>();
-  for (const { uid, name, priority } of running) {
-    const placed = snapshot.placedPods.get(uid);
-    if (placed === undefined) continue;
-    if (hasCriticalPriority({ spec: { priority } })) return kept(gang, `pod ${name} has a system priority`);
-    const answer = askSnapshot(snapshot, placed);
-    if (answer.kind === 'Free') continue;
-    const budgets = answer.kind === 'Counted' ? [answer.budget] : answer.budgets;
-    const names = budgets.map((budget) => budget.name).join(', ');
-    const count = (used.get(names) ?? 0) + 1;
-    used.set(names, count);
-    if (answer.kind === 'Refused' || answer.budget.disruptionsAllowed < count)
-      return kept(gang, `disruption budget ${names} does not allow it`);
+interface PodsOfHalf {
+  readonly inside: readonly QueuedPod[];
+  readonly running: readonly QueuedPod[];
+}
+
+/** What forbids that a pod of the gang is evicted: then none goes, since those that stayed would be half a gang. */
+function keeperOf(gang: string, { inside, running }: PodsOfHalf, snapshot: ClusterSnapshot): Because | undefined {
+  const keeper = firstOf(inside, protectionOf) ?? exhaustedBudget(running, snapshot);
+  return keeper === undefined ? undefined : KEPT({ gang, keeper }, { gang });
+}
+
+function firstOf<T, F>(all: readonly T[], find: (each: T) => F | undefined): F | undefined {
+  for (const each of all) {
+    const found = find(each);
+    if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function kept(gang: string, keeper: string): Because {
-  return KEPT({ gang, keeper }, { gang });
+/** As in reclaim: what no queue has let in was there before queues, or is the kubelet's own. */
+function protectionOf({ namespace, name, priority, admitted }: QueuedPod): string | undefined {
+  if (hasCriticalPriority({ spec: { priority } })) return `pod ${name} has a system priority`;
+  if (PROTECTED_NAMESPACES.some((each) => each === namespace)) return `namespace ${namespace} is protected`;
+  return admitted === undefined ? `no queue has let pod ${name} in` : undefined;
+}
+
+function exhaustedBudget(running: readonly QueuedPod[], snapshot: ClusterSnapshot): string | undefined {
+  const used = new Map<string, number>();
+  return firstOf(running, ({ uid }) => {
+    const placed = snapshot.placedPods.get(uid);
+    const answer = placed === undefined ? undefined : askSnapshot(snapshot, placed);
+    if (answer === undefined || answer.kind === 'Free') return undefined;
+    const budgets = answer.kind === 'Counted' ? [answer.budget] : answer.budgets;
+    const names = budgets.map((budget) => budget.name).join(', ');
+    const count = (used.get(names) ?? 0) + 1;
+    used.set(names, count);
+    const isAllowed = answer.kind === 'Counted' && answer.budget.disruptionsAllowed >= count;
+    return isAllowed ? undefined : `disruption budget ${names} does not allow it`;
+  });
 }

@@ -233,7 +233,8 @@ export function gangLoop({ nodes, queue = {}, fateOf = () => ({}) }: GangLoopSet
     await letIn(plan.letIn, leading.signal);
     await Promise.race([starting, clock.advance(STEP_MS / 2)]);
     await starting;
-    await holds.round(plan);
+    holds.round(plan);
+    await holds.settled();
     await reclaim.round(plan, leading.signal);
     await reclaim.settled();
   }

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+import { HoldGangs } from '#scheduler/queues/hold-gangs.ts';
+import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
+import { manualClock } from '#test/fakes/manual-clock.ts';
+import { scriptedClient } from '#test/fakes/scripted-client.ts';
+import { GATE, queueFor, queueWorld } from '#test/shared/decide/queues/queue-world.ts';
+
+const GANGS = 20;
+
+/** Gangs of two of which one pod runs, for an hour. */
+function stageOf(answer: () => Promise<Outcome<unknown>>) {
+  const { pods, snapshot, see, plan } = queueWorld([queueFor('shop')], { 'node-0': 100 });
+  for (let index = 0; index < GANGS; index += 1) {
+    const labels = { 'plimsoll.dev/gang': `gang-${index}`, 'plimsoll.dev/gang-size': '2' };
+    see({ name: `in-${index}`, labels, admittedTo: 'of-shop', node: 'node-0', phase: 'Running' });
+    see({ name: `waits-${index}`, labels, gates: [GATE] });
+  }
+  const clock = manualClock(3_600_000);
+  const { client, requests } = scriptedClient(answer);
+  const log = createLog({ component: 'scheduler', level: 'silent', format: 'json' });
+  const metrics = createQueueMetrics(createMetrics('scheduler'));
+  const paused: string[] = [];
+  const starts = { pause: (gang: string) => void paused.push(gang), plannedFor: () => undefined };
+  const term = { isHeld: () => true };
+  const shared = { client, clock, log, metrics, pods, snapshot, starts, term, leading: new AbortController().signal };
+  const holds = new HoldGangs({ ...shared, events: { record: () => undefined }, timeoutMs: () => 60_000 });
+  return {
+    holds,
+    clock,
+    paused,
+    round: (): void => {
+      holds.round(plan());
+    },
+    evicted: () => new Set(requests.map(({ path }) => path)),
+  };
+}
+
+test('evictions that take long hold up neither the round nor, beyond a bound, the API server', async () => {
+  const stage = stageOf(() => new Promise(() => undefined));
+  for (let round = 0; round < 3; round += 1) {
+    stage.round();
+    await stage.clock.advance(500);
+  }
+  expect([stage.evicted().size, stage.paused]).toEqual([16, []]);
+});
+
+test('gangs whose pods are already leaving keep no other from going back', async () => {
+  const stage = stageOf(() => Promise.resolve({ kind: 'ok', object: { metadata: {} }, warnings: [] }));
+  for (let round = 0; round < 2; round += 1) {
+    stage.round();
+    await stage.holds.settled();
+  }
+  expect([stage.evicted().size, stage.paused.length]).toEqual([GANGS, GANGS]);
+});
