@@ -1,7 +1,8 @@
 import { quantityFromInteger, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountOf, amountToRelieve, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { type Observation, resourceOf } from '#shared/domain/pressure/signal.ts';
-import { type AgentPolicy, thresholdMode } from '#shared/api/node-pressure-policy/policy.ts';
+import { type AgentPolicy, type Mode, thresholdMode } from '#shared/api/node-pressure-policy/policy.ts';
+import { MODES } from '#shared/api/node-pressure-policy/signal-table.ts';
 import type { AgentState } from '#shared/decide/eviction/agent-state.ts';
 import { REASONS } from '#shared/decide/eviction/messages.ts';
 import { RELIEF_MS } from '#shared/decide/eviction/memory-trend.ts';
@@ -18,8 +19,9 @@ const RESERVED_SHARE = 0.02;
 const MAX_GRACE_SECONDS = 30;
 
 /**
- * The triggers, with one for pods in spare room before them unless a threshold on memory is met already: it does without
- * a grace period, and so early that these pods are gone before the hard threshold. What was lent is needed back.
+ * The triggers, with one in each mode for pods in spare room before them unless a threshold on memory is met already in
+ * that mode: it does without a grace period, and so early that these pods are gone before the hard threshold. What was
+ * lent is needed back.
  */
 export function withSpareLine(
   triggers: readonly PressureTrigger[],
@@ -27,32 +29,40 @@ export function withSpareLine(
   snapshot: NodeSnapshot,
   policy: AgentPolicy,
 ): readonly PressureTrigger[] {
-  const spare = spareTrigger(state, snapshot, policy);
-  const isMet = triggers.some(
-    ({ mode, signal, gap }) => mode === spare?.mode && resourceOf(signal) === 'memory' && Number.isFinite(gap),
-  );
-  return spare === undefined || isMet ? triggers : [spare, ...triggers];
+  const isMet = (mode: Mode): boolean =>
+    triggers.some((each) => each.mode === mode && resourceOf(each.signal) === 'memory' && Number.isFinite(each.gap));
+  const modes = MODES.filter((mode) => !isMet(mode));
+  return [...modes.flatMap((mode) => spareTriggers(mode, state, snapshot, policy)), ...triggers];
 }
 
-function spareTrigger(state: AgentState, snapshot: NodeSnapshot, policy: AgentPolicy): PressureTrigger | undefined {
+/** A threshold that is only tried must not keep the line of those that evict from evicting. */
+function spareTriggers(
+  mode: Mode,
+  state: AgentState,
+  snapshot: NodeSnapshot,
+  policy: AgentPolicy,
+): readonly PressureTrigger[] {
   const observed = state.pressure.observations.get(SIGNAL);
   const graceSeconds = longestGrace(snapshot, policy);
-  const base = observed && highest(policy.thresholds, observed);
-  if (observed === undefined || base === undefined || graceSeconds === undefined) return undefined;
+  if (observed === undefined || graceSeconds === undefined) return [];
+  const modeOf = (each: Threshold): Mode =>
+    mayAct(state.activations, each.id) ? thresholdMode(each, policy) : 'DryRun';
+  const thresholds = policy.thresholds.filter((each) => modeOf(each) === mode);
+  const base = highest(thresholds, observed);
+  if (base === undefined) return [];
   const expected = lossWithin(RELIEF_MS + graceSeconds * 1_000, quantityNumber(observed.available), state);
-  const line = Math.ceil(floorOf(policy.thresholds, observed) + expected);
-  if (quantityNumber(observed.available) >= line) return undefined;
+  const line = Math.ceil(floorOf(thresholds, observed) + expected);
+  if (quantityNumber(observed.available) >= line) return [];
   const threshold: Threshold = {
     ...base,
     value: { kind: 'amount', amount: quantityFromInteger(line, 'BinarySI') },
     gracePeriodSeconds: Math.max(1, base.gracePeriodSeconds),
     minimumReclaim: undefined,
   };
-  const mode = mayAct(state.activations, base.id) ? thresholdMode(base, policy) : 'DryRun';
   const available = quantityNumber(observed.available);
   const texts = { available: readableBytes(available), line: readableBytes(line), expected: readableBytes(expected) };
   const because = REASONS.spareRoomNeeded(texts, { signal: SIGNAL, available, line, expected: Math.round(expected) });
-  return { ...thresholdTrigger(threshold, observed, { mode, snapshot, policy }), because, onlySpare: true };
+  return [{ ...thresholdTrigger(threshold, observed, { mode, snapshot, policy }), because, onlySpare: true }];
 }
 
 /** Seconds that the pods in spare room may take to stop; `undefined` without such a pod. */

@@ -134,6 +134,21 @@ describe('pods in spare room', () => {
     expect(decide(FIRST_STATE, scene, policy({ mode: 'DryRun' })).evictions).toMatchObject([{ mode: 'DryRun' }]);
   });
 
+  test('go before the thresholds that evict are met, though a higher one is only tried', () => {
+    const [hard, soft] = policy().thresholds;
+    if (hard === undefined || soft === undefined) throw new Error('expected two thresholds');
+    const tried = { thresholdModes: new Map([[soft.id, 'DryRun' as const]]) };
+    const victims = (availableMiB: number) =>
+      decide(FIRST_STATE, snapshot({ now: 0, availableMiB, pods: [hog, spare('spare', 100)] }), policy(tried))
+        .evictions;
+    // Hard at 100, of 1000: its line is at 120.
+    expect(victims(110)).toMatchObject([
+      { mode: 'Enforce', pod: { name: 'spare' }, because: { code: 'SpareRoomNeeded' } },
+      { mode: 'DryRun' },
+    ]);
+    expect(victims(150)).toMatchObject([{ mode: 'DryRun' }]);
+  });
+
   test('that have no figures stay, as others do', () => {
     const unmeasured: NodePod = { name: 'unmeasured', priority: 0, requests: SPARE };
     expect(evicted([{ now: 0, availableMiB: 190, pods: [quiet, unmeasured] }])).toEqual([[]]);
