@@ -28,6 +28,12 @@ interface Pause {
   readonly pauseMs: number;
 }
 
+/** The first pause and the longest. */
+interface Pauses {
+  readonly first: number;
+  readonly most: number;
+}
+
 /** Gangs whose nominations are being written or whose gates are taken off. */
 interface Start {
   readonly whole: WaitingPod;
@@ -102,7 +108,7 @@ export class StartGangs {
   }
 
   /** The gang stands aside for some time, the longer the more often. */
-  pause(gang: string, because: Because, { first, most }: { readonly first: number; readonly most: number }): void {
+  pause(gang: string, because: Because, { first, most }: Pauses): void {
     const before = this.#pauses.get(gang);
     const isAgain = before !== undefined && this.#now - before.until < most;
     const pauseMs = isAgain ? Math.min(2 * before.pauseMs, most) : first;
@@ -215,15 +221,15 @@ export class StartGangs {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const [takeovers, since] = [this.#takeovers, this.#now];
       const fault = await this.#nominate(nodeOf);
-      if (fault !== undefined) return this.#giveUp(whole, UNWRITTEN({ message: fault }));
-      if (!(await this.#holds(whole, nodeOf))) return this.#giveUp(whole, TAKEN({}));
+      if (fault !== undefined) return this.#giveUp(whole, UNWRITTEN({ message: fault }), FAILED_MS);
+      if (!(await this.#holds(whole, nodeOf))) return this.#giveUp(whole, TAKEN({}), NO_PLAN_MS);
       if (this.#takeovers !== takeovers || this.#now - since > freshMs) continue;
       this.#pauses.delete(whole.name);
       for (const [uid, node] of nodeOf) putBounded(this.#planned, MAX_REMEMBERED, [uid, node]);
       log.info({ gang: whole.name, queue: whole.queue, pods: members.length }, 'Gang let in');
       return this.#letIn(members);
     }
-    return this.#giveUp(whole, UNWRITTEN({ message: 'writing takes too long' }));
+    return this.#giveUp(whole, UNWRITTEN({ message: 'writing takes too long' }), FAILED_MS);
   }
 
   /** A pod that somebody changes at this moment is let in a moment later, so that the gang is not half of one until then. */
@@ -279,12 +285,12 @@ export class StartGangs {
     return inChunks(fitTogether({ snapshot, pods, expected: this.#expected() }, nodeOf), clock, leading);
   }
 
-  async #giveUp(whole: WaitingPod, because: Because): Promise<void> {
-    this.#tellPause(whole.name, because, FAILED_MS);
+  async #giveUp(whole: WaitingPod, because: Because, pauses: Pauses): Promise<void> {
+    this.#tellPause(whole.name, because, pauses);
     await this.#write((whole.members ?? []).map(({ uid }) => [uid, null]));
   }
 
-  #tellPause(gang: string, because: Because, pauses: Parameters<StartGangs['pause']>[2]): void {
+  #tellPause(gang: string, because: Because, pauses: Pauses): void {
     if (this.#pauses.get(gang)?.because.text !== because.text)
       this.#ports.log.info({ gang, because }, 'Gang not let in');
     this.pause(gang, because, pauses);

@@ -68,8 +68,15 @@ function wholeOf(
   if (present < min) return INCOMPLETE({ gang: key, present, min }, { gang: key, present, min });
   const keptBack = whyNotNow?.(key);
   if (keptBack === undefined) return asOne(key, pods, inside > 0);
-  return isStrict(gang.queue) ? { ...asOne(key, pods, inside > 0), keptBack } : keptBack;
+  const isWaitedFor = isStrict(gang.queue) && !NO_MATTER_OF_ROOM.has(keptBack.code);
+  return isWaitedFor ? { ...asOne(key, pods, inside > 0), keptBack } : keptBack;
 }
+
+/**
+ * It let others go first, where its pods fit together is not known, or the API server refuses them: no room that others
+ * leave would change that, so none waits behind it.
+ */
+const NO_MATTER_OF_ROOM: ReadonlySet<string> = new Set(['GangIsHalf', 'GangNotSeenToFit', 'GangNotNominated']);
 
 /** The rest of a gang that has begun to go in goes first, so that it is not half of one for long. */
 function asOne(key: string, pods: readonly WaitingPod[], isBegun: boolean): WaitingPod {

@@ -8,6 +8,9 @@ import { gangLoop, START_MS, TIMEOUT_MS } from './gang-loop.ts';
 
 const FOUR = { 'node-0': 4, 'node-1': 4, 'node-2': 4, 'node-3': 4 };
 
+const IN = { gates: [], admittedTo: 'of-shop', admittedAt: START_MS / 1_000 } as const;
+const ON = (node: string) => ({ ...IN, node, phase: 'Running' });
+
 async function run(loop: ReturnType<typeof gangLoop>, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) await loop.step();
 }
@@ -44,12 +47,72 @@ describe('a gang', () => {
     expect([loop.runningOf('train'), loop.broken, conflicts]).toEqual([8, [], 11]);
   });
 
+  test('whose planned room is taken again and again starts soon after that ends', async () => {
+    let isTaking = true;
+    const loop: ReturnType<typeof gangLoop> = gangLoop({
+      nodes: FOUR,
+      fateOf: (_, { path }) => {
+        const isFree = !loop.pods().some(({ name }) => name === 'thief');
+        if (isTaking && isFree && path.endsWith('/status')) loop.create({ name: 'thief', cpu: 4, ...ON('node-0') });
+        return {};
+      },
+    });
+    loop.createGang('train', 8, 2);
+    for (let second = 0; second < 150; second += 1) {
+      await loop.step();
+      loop.remove('thief');
+    }
+    isTaking = false;
+    expect([loop.runningOf('train'), loop.gatedNominations()]).toEqual([0, []]);
+    await run(loop, 12);
+    expect([loop.runningOf('train'), loop.broken]).toEqual([8, []]);
+  });
+
   test('that waits for its last pod holds nothing', async () => {
     const loop = gangLoop({ nodes: FOUR });
     for (let index = 0; index < 7; index += 1) loop.create({ gang: 'train', size: 8, cpu: 2 });
     for (let index = 0; index < 16; index += 1) loop.create({ cpu: 1 });
     await run(loop, 3);
     expect([loop.runningOf('train'), loop.pods().filter(({ node }) => node !== undefined).length]).toEqual([0, 16]);
+  });
+});
+
+const nodesOfSingles = (loop: ReturnType<typeof gangLoop>) =>
+  loop.pods().filter(({ gang, node }) => gang === undefined && node !== undefined).length;
+
+describe('in a strict queue none waits behind a gang', () => {
+  test('of which it is not known where its pods fit together', async () => {
+    const loop = gangLoop({ nodes: FOUR, queue: { ordering: 'Strict' } });
+    const containers = [{ name: 'main', ports: [{ containerPort: 80, hostPort: 80 }] }];
+    loop.createGang('ports', 2, 1, { priority: 9, spec: { containers } });
+    await run(loop, 30);
+    for (let index = 0; index < 4; index += 1) loop.create({ cpu: 1 });
+    await run(loop, 1);
+    expect([nodesOfSingles(loop), loop.runningOf('ports')]).toEqual([4, 0]);
+  });
+
+  test('that the API server lets nobody set nodes aside for', async () => {
+    const loop = gangLoop({
+      nodes: FOUR,
+      queue: { ordering: 'Strict' },
+      fateOf: (_, { path }) => ({ failure: path.endsWith('/status') ? 'conflict' : undefined }),
+    });
+    loop.createGang('refused', 2, 1, { priority: 9 });
+    await run(loop, 100);
+    for (let index = 0; index < 4; index += 1) loop.create({ cpu: 1 });
+    await run(loop, 1);
+    expect([nodesOfSingles(loop), loop.runningOf('refused')]).toEqual([4, 0]);
+  });
+
+  test('that went back and lets others go first', async () => {
+    const loop = gangLoop({ nodes: { 'node-0': 2 }, queue: { ordering: 'Strict' } });
+    loop.create({ gang: 'train', size: 2, cpu: 2, priority: 9, ...ON('node-0') });
+    loop.create({ gang: 'train', size: 2, cpu: 2, priority: 9 });
+    await run(loop, TIMEOUT_MS / 1_000 + 5);
+    expect(loop.runningOf('train')).toBe(0);
+    loop.create({ cpu: 1 });
+    await run(loop, 3);
+    expect(nodesOfSingles(loop)).toBe(1);
   });
 });
 
@@ -72,9 +135,6 @@ describe('killed at any write', () => {
     expect(last).toBeGreaterThanOrEqual(16);
   });
 });
-
-const IN = { gates: [], admittedTo: 'of-shop', admittedAt: START_MS / 1_000 } as const;
-const ON = (node: string) => ({ ...IN, node, phase: 'Running' });
 
 /** Two gangs of four on four nodes of two pods each; two pods of each gang have a node that the other one needs. */
 function deadlock(): ReturnType<typeof gangLoop> {
