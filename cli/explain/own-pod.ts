@@ -1,5 +1,6 @@
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';
+import { podGang } from '#shared/decide/pods/pod-gang.ts';
 import { podSituation, type PodSituation } from '#shared/decide/pods/pod-situation.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
@@ -57,8 +58,13 @@ export function situationOf(
   return podSituation({ name, raw, events, removals: own });
 }
 
-function ownFacts(pod: Pod, { budgets, removals }: NamespaceObjects, now: number) {
+function ownFacts(pod: Pod, { pods, budgets, removals }: NamespaceObjects, now: number) {
+  const gang = podGang(
+    pod,
+    pods.map((each) => decodeManifest(each, decodePod)),
+  );
   return {
+    ...(gang !== undefined && { gang }),
     priority: pod.spec.priority ?? 0,
     priorityClassName: pod.spec.priorityClassName ?? '',
     qosClass: reportedQosClass(pod),
@@ -95,6 +101,7 @@ function printOwn({
     ['QoS class', facts.qosClass],
     ['Node', facts.node],
     ['Owner', facts.owner],
+    ['Gang', facts.gang],
     ['Disruption budgets', facts.disruptionBudgets],
     ['Events', events.map(({ code, text }) => `${code}: ${text}`)],
     ['Removed pods of its owner', facts.removals],

@@ -12,6 +12,7 @@ import { prefilter } from '#shared/domain/placement/trial/prefilter-state.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { KEPT_BY_QUEUES } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 import { evictionRules } from '#shared/decide/eviction/ranking/rank-node.ts';
+import { podGang } from '#shared/decide/pods/pod-gang.ts';
 import { namespaceStates } from '#shared/decide/simulation/agent-answer.ts';
 import { nominatedSince, placementOf } from '#cli/cluster/placement.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
@@ -69,6 +70,8 @@ export interface PodFacts {
   readonly disruptionBudgets: readonly string[];
   /** In a namespace whose pods wait in queues: its queue, and what it waits for. */
   readonly queue?: string;
+  /** If it names a gang: how many of its pods exist, and how many run together. */
+  readonly gang?: string;
   /**
    * For a pod that waits for a node or was preempted: which pods hold the room, which are still leaving, and what is
    * unknown.
@@ -94,6 +97,7 @@ export interface BesideModel {
 export function podFacts(model: ClusterModel, pod: Pod, { now, records, queue, rescheduling }: BesideModel): PodFacts {
   const { spec } = pod;
   const classRule = pod.annotations.get(ANNOTATION_CLASS_RULE);
+  const gang = podGang(pod, model.pods);
   return {
     metadata: { namespace: pod.namespace, name: pod.name },
     priority: spec.priority ?? 0,
@@ -102,6 +106,7 @@ export function podFacts(model: ClusterModel, pod: Pod, { now, records, queue, r
     preemptionPolicy: spec.preemptionPolicy ?? 'PreemptLowerPriority',
     qosClass: reportedQosClass(pod),
     ...(queue !== undefined && { queue }),
+    ...(gang !== undefined && { gang }),
     ...(rescheduling !== undefined && { rescheduling }),
     node: spec.nodeName ?? '',
     owner: ownerText(pod),

@@ -150,6 +150,7 @@ const POD_LABELS: readonly (readonly [Exclude<keyof PodFacts, 'metadata'>, strin
   ['protectedFromPreemption', 'Protected from preemption'],
   ['disruptionBudgets', 'Disruption budgets'],
   ['queue', 'Queue'],
+  ['gang', 'Gang'],
   ['room', 'Room'],
   ['avoidedNodes', 'Avoided nodes'],
   ['rescheduling', 'Rescheduling'],

@@ -75,7 +75,7 @@ export function queueView(scene: QueueScene): QueueSimulation {
     ...held.map((pod) =>
       podRow(pod, withWayOut(whyWaiting(plan.question, decision, pod), plan.heldRollouts, pod), rooms.get(pod.uid)),
     ),
-    ...[...homeless, ...outOfGang].map(({ pod, because }) => outsideRow(pod, because)),
+    ...[...homeless, ...outOfGang].map(({ pod, because, queue }) => outsideRow(pod, because, queue)),
     ...returned.map(({ pod, queue, because }) => podRow(pod.asWaiting(queue), because, rooms.get(pod.uid))),
   ];
   return {
@@ -119,9 +119,13 @@ function podRow({ name, queue }: WaitingPod, because: Because, room: RoomStep | 
   return room === undefined || room.kind === 'None' ? row : { ...row, node: room.node };
 }
 
-/** A pod without a queue. */
-function outsideRow({ namespace, name }: Pick<QueuedPod, 'namespace' | 'name'>, because: Because): PlacedPodRow {
-  return { pod: `${namespace}/${name}`, queue: '', because, victims: [] };
+/** A pod that stands in no queue, or aside. */
+function outsideRow(
+  { namespace, name }: Pick<QueuedPod, 'namespace' | 'name'>,
+  because: Because,
+  queue = '',
+): PlacedPodRow {
+  return { pod: `${namespace}/${name}`, queue, because, victims: [] };
 }
 
 /** Parents before their children, siblings by name. */

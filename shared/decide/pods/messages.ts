@@ -63,3 +63,21 @@ export function killedAtLimit(container: string): string {
 }
 
 export const NOT_FOUND = 'there is no such pod, and no record or Event says what became of it';
+
+interface ShownGang {
+  readonly gang: string;
+  /** How many of its pods exist. */
+  readonly present: number;
+}
+
+/** `placed` of the pods were let in or are on nodes. */
+export function gangOfPods(
+  f: ShownGang & { readonly placed: number; readonly min: number; readonly size: number },
+): string {
+  const together = f.min === f.size ? 'all of them' : `at least ${f.min}`;
+  return `${f.gang}: ${f.present} of ${f.size} pods exist, ${f.placed} let in; ${together} run together`;
+}
+
+export function gangOfGroup({ gang, present, api }: ShownGang & { readonly api: string }): string {
+  return `${gang}: ${present} pods exist; how many run together is said by its PodGroup of ${api}`;
+}

@@ -27,6 +27,8 @@ export interface HomelessPod {
   readonly because: Because;
   /** Whether its queue is about to be made. */
   readonly isExpected: boolean;
+  /** Where it would stand, if it is known. */
+  readonly queue?: string;
 }
 
 export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
@@ -228,7 +230,7 @@ function* sortGangs({ pods, directory, ...input }: QueuePassInput, sorted: Sorte
   for (const { pod, because } of kept) {
     requested.add(pod.queue, pod.requests, -1);
     const queued = pods.get(pod.uid);
-    if (queued !== undefined) outOfGang.push({ pod: queued, because, isExpected: false });
+    if (queued !== undefined) outOfGang.push({ pod: queued, because, isExpected: false, queue: pod.queue });
   }
 }
 

@@ -29,3 +29,19 @@ test('why-not -A prints the reason of the queue itself', async () => {
   expect({ code, row }).toEqual({ code: 0, row: expect.stringContaining(WAITS) as unknown });
   expect(row).toContain('queue batch holds 6 cpu and deserves 4');
 });
+
+test('why-not and explain name the gang of a pod, how many of its pods exist, and why it waits', async () => {
+  const annotations = { 'plimsoll.dev/gang': 'train', 'plimsoll.dev/gang-size': '8' };
+  const schedulingGates = [{ name: 'plimsoll.dev/queue' }];
+  const members = [0, 1, 2].map((minute) => {
+    const pod = queuedPod('batch', { name: `member-${minute}`, cpu: 1, minute, annotations });
+    return { ...pod, spec: { ...(pod as { readonly spec: object }).spec, schedulingGates } };
+  });
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [...EXAMPLE_QUEUES, ...members] });
+  const why = 'waits for 5 of 8 pods of gang batch/train';
+  const rows = await runPlimsoll(['why-not', '-A', '-f', '-'], list);
+  expect(rows.stdout.split('\n').filter((line) => line.endsWith(why))).toHaveLength(3);
+  const { stdout } = await runPlimsoll(['explain', 'pod', 'batch/member-0', '-f', '-'], list);
+  expect(stdout).toMatch(new RegExp(`^Queue: +batch: ${why}$`, 'm'));
+  expect(stdout).toMatch(/^Gang: +batch\/train: 3 of 8 pods exist, 0 let in; all of them run together$/m);
+});
