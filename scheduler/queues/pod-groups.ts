@@ -13,6 +13,7 @@ const RESOURCES: Readonly<Record<PodGroupApi, readonly Resource[]>> = {
   'scheduling.x-k8s.io': [COSCHEDULING_GROUPS],
 };
 const READS_PER_ROUND = 20;
+const ASKED_PER_NAMESPACE = 100;
 const AGAIN_MS = 30_000;
 /** How long pods wait for a group that is not there: whatever makes both may make the pods first. */
 const MISSING_MS = 60_000;
@@ -38,7 +39,8 @@ interface ReadGroup {
 export class PodGroups {
   readonly #ports: Pick<ClientContext, 'client' | 'clock'>;
   readonly #known = new Map<string, ReadGroup>();
-  readonly #asked = new Map<string, GroupName>();
+  /** What is to be read, by namespace; the one that was served last is the last one. */
+  readonly #asked = new Map<string, Map<string, GroupName>>();
   #changes = 0;
 
   constructor(ports: Pick<ClientContext, 'client' | 'clock'>) {
@@ -54,17 +56,35 @@ export class PodGroups {
     const key = keyOf(group);
     const known = this.#known.get(key);
     const isOld = known === undefined || this.#now - known.readAt >= AGAIN_MS;
-    if (isOld && !this.#asked.has(key)) putBounded(this.#asked, MAX_REMEMBERED, [key, group]);
+    if (isOld) this.#ask(key, group);
     return known === undefined ? 'Unread' : known.min;
   };
 
   /** Reads some of those that were asked for, of each namespace in turn. Never rejects. */
   async read(signal: AbortSignal): Promise<void> {
-    for (const group of inTurn([...this.#asked.values()]).slice(0, READS_PER_ROUND)) {
-      if (signal.aborted) return;
-      this.#asked.delete(keyOf(group));
+    for (let reads = 0; reads < READS_PER_ROUND && !signal.aborted; reads += 1) {
+      const group = this.#next();
+      if (group === undefined) return;
       this.#note(group, await this.#find(group, signal));
     }
+  }
+
+  /** A tenant with many groups keeps those of others neither out nor waiting; what is left out is asked again. */
+  #ask(key: string, group: GroupName): void {
+    const asked = this.#asked.get(group.namespace) ?? new Map<string, GroupName>();
+    if (asked.size < ASKED_PER_NAMESPACE) this.#asked.set(group.namespace, asked.set(key, group));
+  }
+
+  #next(): GroupName | undefined {
+    for (const [namespace, asked] of this.#asked) {
+      this.#asked.delete(namespace);
+      for (const [key, group] of asked) {
+        asked.delete(key);
+        if (asked.size > 0) this.#asked.set(namespace, asked);
+        return group;
+      }
+    }
+    return undefined;
   }
 
   get #now(): number {
@@ -86,29 +106,24 @@ export class PodGroups {
     const key = keyOf(group);
     const before = this.#known.get(key);
     const missingSince = outcome?.kind === 'ok' ? undefined : (before?.missingSince ?? this.#now);
-    const min = outcome?.kind === 'ok' ? minIn(group.api, outcome.object) : this.#withoutGroup(before, missingSince);
+    const min =
+      outcome?.kind === 'ok'
+        ? minIn(group.api, outcome.object)
+        : this.#withoutGroup(before, missingSince, outcome?.kind);
     if (before?.min !== min) this.#changes += 1;
     putBounded(this.#known, MAX_REMEMBERED, [key, { min, readAt: this.#now, missingSince }]);
   }
 
-  /** A group that cannot be read keeps what was read of it; one that never was, keeps no pod for long. */
-  #withoutGroup(before: ReadGroup | undefined, missingSince = this.#now): MinOfGroup {
-    if (typeof before?.min === 'number') return before.min;
-    return this.#now - missingSince >= MISSING_MS ? 'None' : undefined;
+  /** A group that cannot be read keeps what was read of it; one that is gone, or never was read, keeps no pod for long. */
+  #withoutGroup(before: ReadGroup | undefined, missingSince = this.#now, kind = 'notFound'): MinOfGroup {
+    const known = typeof before?.min === 'number' ? before.min : undefined;
+    const isOver = this.#now - missingSince >= MISSING_MS && (known === undefined || kind === 'notFound');
+    return isOver ? 'None' : known;
   }
 }
 
 function keyOf({ api, namespace, name }: GroupName): string {
   return `${api}/${gangKey(namespace, name)}`;
-}
-
-/** One of each namespace, then the next of each: a tenant with many groups makes nobody else wait for long. */
-function inTurn(groups: readonly GroupName[]): readonly GroupName[] {
-  const byNamespace = [...Map.groupBy(groups, ({ namespace }) => namespace).values()];
-  const rounds = Math.max(0, ...byNamespace.map(({ length }) => length));
-  return Array.from({ length: Math.min(rounds, READS_PER_ROUND) }, (_, at) =>
-    byNamespace.flatMap((ofOne) => ofOne[at] ?? []),
-  ).flat();
 }
 
 /** A group whose pods are placed one by one is no gang. */

@@ -88,3 +88,46 @@ test('a tenant that names thousands of groups makes nobody else wait', async () 
   await read();
   expect([paths().length, groups.minOf(group('a', 'shop'))]).toEqual([20, 4]);
 });
+
+test('however many groups a tenant names, and however often, those of others are read', async () => {
+  const { groups, read } = world(() => ok(GANG));
+  const pass = () => {
+    const min = groups.minOf(group('a', 'shop'));
+    for (let index = 0; index < 10_001; index += 1) groups.minOf(group(`g${index}`, 'greedy'));
+    return min;
+  };
+  pass();
+  await read();
+  expect(pass()).toBe(4);
+});
+
+test('namespaces that always ask for more groups make no other wait for long', async () => {
+  const { groups, read } = world(() => ok(GANG));
+  const ask = (second: number) => {
+    for (let index = 0; index < 250; index += 1)
+      groups.minOf(group(`g${second}-${index}`, `busy-${Math.floor(index / 10)}`));
+  };
+  ask(-1);
+  groups.minOf(group('a', 'shop'));
+  for (let second = 0; second < 3; second += 1) {
+    ask(second);
+    await read();
+  }
+  expect(groups.minOf(group('a', 'shop'))).toBe(4);
+});
+
+test('pods wait a minute for a group that was deleted, and then go in one by one', async () => {
+  let answer = ok(GANG);
+  const { groups, read, clock } = world(() => answer);
+  groups.minOf(group());
+  await read();
+  answer = missing;
+  const found: unknown[] = [];
+  for (let passed = 0; passed < 3; passed += 1) {
+    await clock.advance(30_000);
+    groups.minOf(group());
+    await read();
+    found.push(groups.minOf(group()));
+  }
+  expect(found).toEqual([4, 4, 'None']);
+});
