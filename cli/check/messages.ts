@@ -6,6 +6,11 @@ import { error, type Finding, listed, ok, warning } from './finding.ts';
  * Every sentence of `plimsoll check`, to be read from top to bottom.
  */
 
+export function workloadMissing(kind: string, namespace: string, name: string): Finding {
+  const next = 'install it (docs/guides/install.md); most of what follows comes from that';
+  return error('installation', `${kind} ${name} is missing in namespace ${namespace}`, next);
+}
+
 export function definitionMissing(name: string): Finding {
   return error(name, 'the CustomResourceDefinition is missing', 'kubectl apply --server-side -k deploy/crds');
 }

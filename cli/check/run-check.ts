@@ -1,11 +1,7 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { COMPONENT_NAMES, NAMESPACE_NODE } from '#shared/kube/api-names.ts';
-import { getObject } from '#shared/kube/client/objects.ts';
 import {
-  apiVersionOf,
   CONFIG_MAPS,
   CUSTOM_RESOURCE_DEFINITIONS,
-  DAEMON_SETS,
   MUTATING_POLICIES,
   MUTATING_POLICY_BINDINGS,
   MUTATING_WEBHOOKS,
@@ -19,7 +15,7 @@ import { type Clock, systemClock } from '#shared/runtime/clock.ts';
 import { CLUSTER_RESOURCES } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import type { OpenCluster } from '#cli/cluster/open-cluster.ts';
-import { type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
+import { ofKind } from '#cli/manifests/parse-manifests.ts';
 import { type ClusterManifests, readManifests } from '#cli/cluster/read-manifests.ts';
 import { formatListing, type Listing, type ListingOptions } from '#cli/output/listing.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
@@ -30,6 +26,7 @@ import type { Finding } from './finding.ts';
 import { kindNotInSnapshot } from './messages.ts';
 import { controlGroupFindings, unmeasuredStalls, readNodeKernels } from './node-kernels.ts';
 import { preInstallFindings } from './pre-install-findings.ts';
+import { readWorkloads } from './workloads.ts';
 
 export interface CheckOptions extends ClusterOptions, ListingOptions {
   /** Whether Plimsoll can be installed, rather than whether it works; only on a cluster. */
@@ -98,21 +95,17 @@ interface SeenCluster {
 }
 
 async function afterInstallation({ client, lists, read }: SeenCluster, version: string): Promise<readonly Finding[]> {
-  const [accounts, kernels, agents] = await Promise.all([
+  const [accounts, kernels, workloads] = await Promise.all([
     accountFindings(client),
     kernelsOf(client, lists),
-    daemonSetOfAgents(client),
+    readWorkloads(client),
   ]);
-  const found = checkCluster({ ...read, manifests: [...read.manifests, ...agents] }, version, lists.unread);
-  return [...found, ...lists.findings, ...accounts, ...controlGroupFindings(kernels)];
-}
-
-/** Nothing where it cannot be read: then an agent is expected on every node. */
-async function daemonSetOfAgents(client: KubeClient): Promise<readonly Manifest[]> {
-  const address = { resource: DAEMON_SETS, namespace: NAMESPACE_NODE, name: COMPONENT_NAMES.agent };
-  const found = await getObject(client, address);
-  if (found.kind !== 'ok') return [];
-  return [{ apiVersion: apiVersionOf(DAEMON_SETS), kind: DAEMON_SETS.kind, raw: found.object, where: 'cluster' }];
+  const found = checkCluster(
+    { ...read, manifests: [...read.manifests, ...workloads.manifests] },
+    version,
+    lists.unread,
+  );
+  return [...workloads.findings, ...found, ...lists.findings, ...accounts, ...controlGroupFindings(kernels)];
 }
 
 async function beforeInstallation({ client, lists, read }: SeenCluster): Promise<readonly Finding[]> {
