@@ -49,9 +49,7 @@ export function heldCause(
   const ranks = once(() => new Map(query.ranked.map((candidate, rank) => [candidate, rank])));
   return (candidate, victims = []) => {
     if (!candidate.exceedsRequest || held().length === 0) return undefined;
-    // Pods in spare room go whoever else causes the shortage: without them the room would be there.
-    const mayHold = (each: HeldPodTaking): boolean =>
-      !mustMakeWay(candidate) || (each.candidate !== undefined && mustMakeWay(each.candidate));
+    const mayHold = (each: HeldPodTaking): boolean => !mustMakeWay(candidate) || delaysSpare(each);
     const others = held().filter((each) => each.pod !== nameOf(candidate) && !isGoing(each, victims) && mayHold(each));
     const taking = takingOf(candidate, ranks().get(candidate) ?? NOT_RANKED, query);
     const cause = inWhoseStead(taking, others, { gap: query.gap, lost, isLastChance: query.isLastChance });
@@ -59,6 +57,14 @@ export function heldCause(
     const facts = { pod: cause.pod, why: cause.because.text };
     return REASONS.causeHeld(facts, { ...facts, ...identityOf(cause.candidate) });
   };
+}
+
+/**
+ * Pods in spare room go whoever else causes the shortage: without them the room would be there. Only what another one
+ * is about to free is awaited; one that may not be asked, by the budget of a tenant, must not keep what was lent.
+ */
+function delaysSpare({ candidate, standing, rank }: HeldPodTaking): boolean {
+  return candidate !== undefined && mustMakeWay(candidate) && (standing !== 'held' || rank === NOT_RANKED);
 }
 
 /** A pod that was refused does not go yet when it is asked again. */

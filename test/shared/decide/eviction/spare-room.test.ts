@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#shared/decide/eviction/agent-state.ts';
+import { applyOutcome } from '#shared/decide/eviction/apply-outcome.ts';
 import { decide } from '#shared/decide/eviction/decide.ts';
-import { type NodePod, policy, type Scene, snapshot } from '#test/agent/node-scene.ts';
+import { MIRROR_POD, type NodePod, policy, type Scene, snapshot } from '#test/agent/node-scene.ts';
 import { evicted, hog, quiet, run } from './run-scenes.ts';
 
 const SPARE = { cpu: '0', memory: '0', 'plimsoll.dev/spare-memory': '400Mi' };
@@ -147,6 +148,52 @@ describe('pods in spare room', () => {
       { mode: 'DryRun' },
     ]);
     expect(victims(150)).toMatchObject([{ mode: 'DryRun' }]);
+  });
+
+  test.each<[string, Partial<NodePod>]>([
+    ['of the system', { namespace: 'kube-system' }],
+    ['with a system priority', { priority: 2_000_001_000 }],
+    ['that are static', MIRROR_POD],
+    ['in an ignored namespace', { namespace: 'ignored' }],
+  ])('%s stay like others, in both stages', (_, more) => {
+    const namespaces = new Map([
+      ['default', 'open'],
+      ['kube-system', 'open'],
+      ['ignored', 'ignored'],
+    ] as const);
+    const at = (availableMiB: number, pods: readonly NodePod[]) =>
+      evicted([{ now: 0, availableMiB, pods, snapshot: { namespaces } }]);
+    expect(at(190, [spare('spare', 300, more)])).toEqual([[]]);
+    expect(at(50, [spare('spare', 300, more)])).toEqual([[]]);
+    expect(at(190, [spare('spare', 300, more), spare('other', 100)])).toEqual([['other']]);
+  });
+
+  test.each([
+    ['before a threshold is met', 190],
+    ['in the severe stage', 60],
+  ])('go though the largest of them has a budget that keeps it, %s', (_, availableMiB) => {
+    const guarded = spare('guarded', 300);
+    const pods = [quiet, guarded, spare('a', 80), spare('b', 60)];
+    const refusal = { kind: 'tooManyRequests', cause: 'budget', message: '', retryAfterSeconds: undefined } as const;
+    const asked: string[] = [];
+    let state = FIRST_STATE;
+    for (let second = 0; second < 20; second += 1) {
+      const now = second * 1_000;
+      const decision = decide(state, snapshot({ now, availableMiB, pods }), policy());
+      ({ state } = decision);
+      for (const { pod, mode } of decision.evictions) {
+        asked.push(pod.name);
+        const outcome = pod.name === 'guarded' ? refusal : ({ kind: 'evicted' } as const);
+        state = applyOutcome(state, { uid: pod.uid, mode }, outcome, now);
+      }
+    }
+    expect(asked.slice(0, 2)).toEqual(['guarded', 'a']);
+  });
+
+  test('stay while it is not known what memory is left', () => {
+    expect(evicted([{ now: 0, pods: [hog, spare('spare', 300)] }])).toEqual([[]]);
+    const falling = { now: 0, availableMiB: 300, pods: [hog, spare('spare', 300)] };
+    expect(evicted([falling, { ...falling, now: 1_000, availableMiB: undefined }])).toEqual([[], []]);
   });
 
   test('that have no figures stay, as others do', () => {
