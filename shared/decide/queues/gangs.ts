@@ -95,7 +95,7 @@ export function* gangsOf(input: GangInput): Steps<ReturnType<typeof groupGangs<Q
       members.flatMap((pod) => memberOf(pod, input)),
       factsOf(input),
     );
-    refused.push(...groups.refused);
+    for (const each of groups.refused) refused.push(each);
     for (const gang of groups.gangs) {
       const because = tooLarge(gang, input.tree);
       if (because === undefined) gangs.push(gang);

@@ -84,7 +84,13 @@ function halfSince({ members, min }: QueueGang): Instant | undefined {
   const lacking = members.filter(({ isIn, pod }) => !isIn || !pod.isBound);
   const running = members.length - lacking.length;
   if (inside.length === 0 || lacking.length === 0 || running >= min) return undefined;
-  return Math.max(...inside.map(sinceOf), Math.min(...lacking.map(sinceOf)));
+  const [latest, earliest] = [limitOf(inside, Math.max), limitOf(lacking, Math.min)];
+  return Math.max(latest, earliest);
+}
+
+/** More pods may name a gang than a function takes arguments. */
+function limitOf([first, ...others]: readonly QueueMember[], choose: (a: number, b: number) => number): Instant {
+  return others.reduce((limit, each) => choose(limit, sinceOf(each)), first === undefined ? 0 : sinceOf(first));
 }
 
 /** Since when it is in or waits. What is written on a pod behind its gate counts for nothing. */

@@ -71,7 +71,7 @@ export class SortedPods {
   readonly homeless: HomelessPod[] = [];
   /** Those that name a gang and belong to none, and why. */
   readonly outOfGang: HomelessPod[] = [];
-  readonly gangs: QueueGang[] = [];
+  gangs: readonly QueueGang[] = [];
   readonly hasGangs: boolean;
   readonly wantedQueues = new Map<string, ChildOf>();
   readonly unplaced: QueuedPod[] = [];
@@ -216,7 +216,7 @@ function* sortGangs({ pods, directory, ...input }: QueuePassInput, sorted: Sorte
   const { find, counted, outOfGang, requested } = sorted;
   const asked = { gangs: pods.gangs, tree: directory.tree, find, counted, minOf: input.minOfGroup };
   const { gangs, refused } = yield* gangsOf(asked);
-  sorted.gangs.push(...gangs);
+  sorted.gangs = gangs;
   const { tree } = directory;
   const isStrict = (name: string): boolean => tree.queues[tree.indexes.get(name) ?? -1]?.ordering === 'Strict';
   const { waiting, kept } = waitTogether({

@@ -105,7 +105,7 @@ export function groupGangs<M extends GangMember>(members: readonly M[], facts: G
   for (const [key, named] of Map.groupBy(right, keyOf)) {
     const found = gangOf(key, named, facts);
     if (found.gang !== undefined) gangs.push(found.gang);
-    refused.push(...found.refused);
+    for (const each of found.refused) refused.push(each);
   }
   return { gangs, refused };
 }
@@ -133,14 +133,15 @@ function gangOf<M extends GangMember>(key: string, members: readonly M[], facts:
   if (model === undefined) return { gang: undefined, refused: [] };
   const contradiction = contradictionIn(key, settled.length > 0 ? settled : members);
   if (contradiction !== undefined) return refuseAll(members, contradiction);
-  const fitting = members.filter((member) => sizeOf(member) === sizeOf(model) && member.queue === model.queue);
-  const misfits = members.filter((member) => !fitting.includes(member));
+  const isFitting = (member: M): boolean => sizeOf(member) === sizeOf(model) && member.queue === model.queue;
+  const [fitting, misfits] = [members.filter(isFitting), members.filter((member) => !isFitting(member))];
   const refused = misfits.map((member) => ({ members: [member], because: misfit(key, member, model) }));
   const min = minOf(key, model, facts);
   if (min === 'None') return { gang: undefined, refused };
   if (typeof min !== 'number') return refuseAll(members, min);
   const gang = wholeGang(key, fitting, { model, min, succeeded: succeededWith(key, fitting, facts) });
-  const beyond = fitting.filter((member) => !member.isIn && !gang.members.includes(member));
+  const own = new Set(gang.members);
+  const beyond = fitting.filter((member) => !member.isIn && !own.has(member));
   const full = GANG_FULL({ gang: key, size: gang.size }, { gang: key, size: gang.size });
   return { gang, refused: beyond.length === 0 ? refused : [...refused, { members: beyond, because: full }] };
 }
@@ -161,8 +162,11 @@ function wholeGang<M extends GangMember>(
   { model, min, succeeded }: Model,
 ): Gang<M> {
   const ordered = [...members.filter(({ isIn }) => isIn), ...members.filter(({ isIn }) => !isIn)];
-  const size = model.gang.size === undefined ? Math.max(min, members.length) : model.gang.size - succeeded;
   const inside = members.filter(({ isIn }) => isIn).length;
+  // Without a size, all that wait start together; beyond the largest gang they come one by one once it runs.
+  const most = inside >= min ? Infinity : MAX_GANG_SIZE;
+  const named = Math.max(min, Math.min(members.length, most));
+  const size = model.gang.size === undefined ? named : model.gang.size - succeeded;
   return {
     namespace: namespaceOf(model.name),
     name: key.slice(key.indexOf('/') + 1),

@@ -1,4 +1,5 @@
 import { type RunningGang, spareMembers } from '#shared/domain/gang/gang-cost.ts';
+import { memoize } from '#shared/domain/base/memoize.ts';
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { candidatesAmong, type Givers, type GivingNode, goingOrder, lossProfile, needsOn } from './givers.ts';
 import type { QueueAmounts } from './queue.ts';
@@ -39,8 +40,9 @@ export function* gangSets(question: GangQuestion, givers: Givers, work: SearchWo
   for (const [index, gang] of inOrder.entries()) {
     if (index % GANGS_PER_STEP === GANGS_PER_STEP - 1) yield;
     const victim = asVictim(question, givers, gang);
-    const sets =
-      victim === undefined ? [] : question.nodes.flatMap((node) => setOn(question, givers, { node, victim, work }));
+    const names = new Set(gang.running.map(({ node }) => node));
+    const nodes = question.nodes.filter(({ name }) => names.has(name));
+    const sets = victim === undefined ? [] : nodes.flatMap((node) => setOn(question, givers, { node, victim, work }));
     const [best] = sets.sort((a, b) => a.victims.length - b.victims.length);
     if (best !== undefined) return best;
   }
@@ -50,7 +52,9 @@ export function* gangSets(question: GangQuestion, givers: Givers, work: SearchWo
 /** Gangs that asked to be spared last, then the one that loses least. */
 function compareGangs(order: ReturnType<typeof goingOrder>) {
   const spared = ({ running }: RunningGang<RunningPod>): number => Number(running.some((pod) => !pod.mayBePreempted));
-  const last = ({ running }: RunningGang<RunningPod>): RunningPod => running.toSorted(order).at(-1) as RunningPod;
+  const last = memoize(({ running }: RunningGang<RunningPod>): RunningPod =>
+    running.reduce((later, pod) => (order(later, pod) > 0 ? later : pod)),
+  );
   return (a: RunningGang<RunningPod>, b: RunningGang<RunningPod>): number =>
     spared(a) - spared(b) || a.running.length - b.running.length || order(last(a), last(b));
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { halfGangs } from '#shared/decide/queues/half-gangs.ts';
+import type { QueuedPod } from '#shared/decide/queues/queued-pod.ts';
 import { GATE, queueFor, queueWorld, type WatchedPod } from './queue-world.ts';
 
 const labels = { 'plimsoll.dev/gang': 'train', 'plimsoll.dev/gang-size': '3' };
@@ -41,4 +42,19 @@ test('a pod that no queue let in and that has no node keeps them too', () => {
 
 test('a system priority keeps all of them', () => {
   expect(half({ priority: 2_000_000_000 })).toEqual([[['a', 'b'], keptBy('pod a has a system priority')]]);
+});
+
+test('a gang of more pods than a function takes arguments is judged as any other', () => {
+  const { pods, snapshot, see, plan } = queueWorld([queueFor('shop')]);
+  see({ name: 'a', ...RUNS });
+  see({ name: 'b', labels, gates: [GATE] });
+  expect([...pods.values()]).toHaveLength(2);
+  const [gang] = plan().gangs;
+  const [inside, outside] = gang?.members ?? [];
+  if (gang === undefined || inside === undefined || outside === undefined) throw new Error('no gang');
+  const { uid, name, namespace, priority, admitted, createdAt } = inside.pod;
+  const pod = { uid, name, namespace, priority, admitted, createdAt, isBound: false } as QueuedPod;
+  const isIn = Array.from({ length: 200_000 }, () => ({ ...inside, pod }));
+  const input = { snapshot, now: 3_600_000, timeoutMs: 60_000, plannedFor: () => undefined };
+  expect(halfGangs([{ ...gang, members: [...isIn, outside] }], input)[0]?.members).toHaveLength(200_000);
 });

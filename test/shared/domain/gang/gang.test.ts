@@ -163,3 +163,31 @@ describe('a gang that its queue may never hold', () => {
     );
   });
 });
+
+describe('a tenant whose pods name one gang without number', () => {
+  const MANY = 150_000;
+
+  test('costs time in proportion', () => {
+    const inside = members(1, wish(1_000), { isIn: true });
+    const startedAt = performance.now();
+    const found = grouped([...inside, ...members(MANY, wish(1_000), {}, 1)]);
+    expect([found.gangs, found.refused[0]?.[0]]).toEqual([['shop/train q 1000 1000 1000'], MANY - 999]);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  test('is answered for each of them', () => {
+    const inside = members(1, wish(2), { isIn: true });
+    expect(grouped([...inside, ...members(MANY, wish(3), {}, 1)]).refused).toHaveLength(MANY);
+  });
+
+  test('starts with no more than the largest gang; the others come once it runs', () => {
+    const least = wish(undefined, { min: 2 });
+    const found = grouped(members(5_000, least));
+    expect([found.gangs, found.refused[0]?.[0]]).toEqual([['shop/train q 2 1000 1000'], 4_000]);
+    const running = members(2, least, { isIn: true });
+    expect(grouped([...running, ...members(4_998, least, {}, 2)])).toEqual({
+      gangs: ['shop/train q 2 5000 5000'],
+      refused: [],
+    });
+  });
+});
