@@ -15,7 +15,7 @@ import {
   versionFine,
   versionTooOld,
   versionUnknown,
-} from './messages.ts';
+} from './pre-install-messages.ts';
 
 /** The oldest Kubernetes that Plimsoll supports: since then ValidatingAdmissionPolicies are stable. */
 const OLDEST_MINOR = 30;
