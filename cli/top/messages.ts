@@ -22,7 +22,7 @@ export const NO_QUEUE = 'no Queue found: see that there are some (kubectl get qu
 export const NO_SPARE_ROOM =
   'no agent reports spare room: set spec.spare of a NodePressurePolicy, and see that agents run (plimsoll top nodes)';
 
-export function spareSums(f: {
+export function spareSumsText(f: {
   readonly nodes: number;
   readonly resource: string;
   readonly requested: string;

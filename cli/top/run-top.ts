@@ -1,4 +1,5 @@
 import type { SpareKind } from '#shared/domain/spare/spare-resources.ts';
+import { spareSums } from '#shared/domain/spare/spare-sums.ts';
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
 import {
   NODE_PRESSURES,
@@ -27,7 +28,7 @@ import {
   NO_SPARE_ROOM,
   noNode,
   noQuotaIn,
-  spareSums,
+  spareSumsText,
   stale,
   WATCHES_ALL,
 } from './messages.ts';
@@ -35,7 +36,7 @@ import { nodeList, podList, silentNodes } from './node-lists.ts';
 import { priorityList } from './priority-list.ts';
 import { queueList } from './queue-list.ts';
 import { quotaList } from './quota-list.ts';
-import { amountText, idleOf, spareList } from './spare-list.ts';
+import { amountText, spareList } from './spare-list.ts';
 
 /** Also which resource the amounts are of. */
 export interface TopQueuesOptions extends ListCommandOptions {
@@ -111,22 +112,15 @@ export async function runTopSpare({ resource, ...options }: TopSpareOptions, io:
   await showList({ resources: [NODE_PRESSURES], listing }, options, io, (read, list) => {
     const { rows } = list;
     tellIfEmpty(list, whyNoReport(read, NO_SPARE_ROOM), options, io);
-    if (rows.length > 0 && isTable(options.output)) io.tell(spareSums(sumsOf(rows, resource)));
+    if (rows.length > 0 && isTable(options.output)) tellSums(rows, resource, io);
   });
 }
 
-function sumsOf(rows: ReturnType<typeof spareList>['rows'], resource: SpareKind): Parameters<typeof spareSums>[0] {
-  const text = (of: (row: (typeof rows)[number]) => number) =>
-    amountText(
-      resource,
-      rows.reduce((sum, row) => sum + of(row), 0),
-    );
-  const [requested, lent, taken] = [
-    text((row) => row.requested),
-    text((row) => (row.mode === 'Enforce' ? row.lent : 0)),
-    text((row) => row.taken),
-  ];
-  return { nodes: rows.length, resource, requested, idle: text(idleOf), lent, taken };
+function tellSums(rows: ReturnType<typeof spareList>['rows'], resource: SpareKind, io: ProcessIo): void {
+  const sums = spareSums(rows);
+  const text = (name: keyof typeof sums) => amountText(resource, sums[name]);
+  const [requested, idle, lent, taken] = [text('requested'), text('idle'), text('lent'), text('taken')];
+  io.tell(spareSumsText({ nodes: rows.length, resource, requested, idle, lent, taken }));
 }
 
 /** Carries out `plimsoll top queues`. */

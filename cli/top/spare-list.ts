@@ -4,6 +4,7 @@ import { ageText, compareTexts } from '#shared/domain/base/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
 import type { SpareKind } from '#shared/domain/spare/spare-resources.ts';
+import { idleOf } from '#shared/domain/spare/spare-sums.ts';
 import { clusterModel } from '#cli/cluster/cluster-model.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import type { Listing } from '#cli/output/listing.ts';
@@ -59,9 +60,4 @@ function spareRows(pressures: readonly NodePressure[], kind: SpareKind, now: Ins
     return [{ metadata: { name }, mode, since, ...status.spare[kind] }];
   });
   return rows.toSorted((a, b) => idleOf(b) - idleOf(a) || compareTexts(a.metadata.name, b.metadata.name));
-}
-
-/** What is requested and not used. */
-export function idleOf({ requested, used }: Pick<SpareEntry, 'requested' | 'used'>): number {
-  return Math.max(0, requested - used);
 }

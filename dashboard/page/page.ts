@@ -6,6 +6,7 @@ import { duration } from './format.ts';
 import { namespacePage, namespacesPage } from './namespaces.ts';
 import { nodePage } from './node.ts';
 import { nodePoliciesPage } from './node-policies.ts';
+import { loadPage } from './load.ts';
 import { nodesPage } from './nodes.ts';
 import { empty, panel } from './parts.ts';
 import { podPage } from './pod.ts';
@@ -36,6 +37,7 @@ const PAGES: ReadonlyMap<string, (options: PageOptions) => Page> = new Map([
   ['', nodesPage],
   ['nodes', nodesPage],
   ['nodes/*', nodePage],
+  ['load', loadPage],
   ['queues', queuesPage],
   ['timeline', timelinePage],
   ['preemptions', preemptionsPage],

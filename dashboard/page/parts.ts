@@ -78,6 +78,28 @@ export function bar(usedRatio: number, lineRatio: number | undefined, label: str
   </svg>`;
 }
 
+/** A bar of what is used and what may be added to it, with marks, all as shares of the bar; `marks` by class name. */
+export function markedBar(
+  label: string,
+  { used, added }: { readonly used: number; readonly added: number },
+  marks: readonly (readonly [className: string, ratio: number | undefined])[],
+): TemplateResult {
+  const [width, rest] = [used * 1000, Math.min(added, 1 - used) * 1000];
+  return html`<svg class="bar" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label=${label}>
+    <rect class="hull" width="1000" height="10"></rect>
+    <rect class="used" width=${width} height="10"></rect>
+    <rect class="pending" x=${width} width=${rest} height="10"></rect>
+    ${marks.map(([className, ratio]) => (ratio === undefined ? nothing : mark(`mark mark-${className}`, ratio)))}
+  </svg>`;
+}
+
+/** What the colours of marked bars mean, each as `[class name, meaning]`. */
+export function legend(entries: readonly (readonly [className: string, meaning: string])[]): TemplateResult {
+  return html`<ul class="legend small" aria-label="Legend">
+    ${entries.map(([name, title]) => html`<li><span class="swatch swatch-${name}" aria-hidden="true"></span>${title}</li>`)}
+  </ul>`;
+}
+
 /** A vertical line across a bar. */
 export function mark(className: string, ratio: number): TemplateResult<2> {
   const x = ratio * 1000;

@@ -13,7 +13,8 @@ import {
   type Column,
   empty,
   field,
-  mark,
+  legend,
+  markedBar,
   modeText,
   moment,
   nodeLink,
@@ -47,7 +48,7 @@ function queuesView({ queues, params, setParams, now }: Context, overview: ReadO
   const body =
     queues.length === 0
       ? empty('There are no queues.')
-      : html`${field('Queue', params.get('text') ?? '', (text) => setParams({ text }))} ${legend()}
+      : html`${field('Queue', params.get('text') ?? '', (text) => setParams({ text }))} ${legend(AMOUNTS)}
           ${shown.length === 0 ? empty('No queue has this name.') : nothing}
           <ul class="queues">
             ${repeat(
@@ -72,12 +73,6 @@ function reclaimText(queues: readonly QueueView[]): Shown {
   const mode = queues.find(({ reclaim }) => reclaim !== '')?.reclaim ?? DEFAULT_RECLAIM.mode;
   const text = queues.length === 0 ? undefined : RECLAIM[mode];
   return text === undefined ? nothing : html`<p>${badge(modeText(mode))} ${text}</p>`;
-}
-
-function legend() {
-  return html`<ul class="legend small" aria-label="Legend">
-    ${AMOUNTS.map(([name, title]) => html`<li><span class="swatch swatch-${name}" aria-hidden="true"></span>${title}</li>`)}
-  </ul>`;
 }
 
 /** A queue with its bars. */
@@ -109,26 +104,14 @@ function resourceBar(resource: QueueResourceView): TemplateResult {
   const texts = inOneUnit(AMOUNTS.map(([name]) => resource[name]?.text));
   const said = AMOUNTS.flatMap(([, title], index) => (texts[index] === undefined ? [] : `${title} ${texts[index]}`));
   const text = said.join(', ');
-  const width = (name: AmountName): number => (resource[name]?.ratio ?? 0) * 1000;
+  const ratio = (name: AmountName): number => resource[name]?.ratio ?? 0;
   return html`<div class="queue-bar">
     <span class="pod">${resource.name}</span>
-    <svg
-      class="bar"
-      viewBox="0 0 1000 10"
-      preserveAspectRatio="none"
-      role="img"
-      aria-label=${`${resource.name}: ${text}`}
-    >
-      <rect class="hull" width="1000" height="10"></rect>
-      <rect class="used" width=${width('used')} height="10"></rect>
-      <rect
-        class="pending"
-        x=${width('used')}
-        width=${Math.min(width('pending'), 1000 - width('used'))}
-        height="10"
-      ></rect>
-      ${LINES.map((name) => (resource[name] === undefined ? nothing : mark(`mark mark-${name}`, resource[name].ratio)))}
-    </svg>
+    ${markedBar(
+      `${resource.name}: ${text}`,
+      { used: ratio('used'), added: ratio('pending') },
+      LINES.map((name) => [name, resource[name]?.ratio]),
+    )}
     <span class="small quiet" aria-hidden="true">${text}</span>
   </div>`;
 }

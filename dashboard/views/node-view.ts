@@ -13,9 +13,11 @@ import {
   type SignalEntry,
   worstSignal,
 } from '#shared/api/node-pressure.ts';
+import type { SpareEntry } from '#shared/api/spare-status.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityMilliNumber } from '#shared/domain/quantity/quantity.ts';
 import type { AvoidView, EvictionView, NextView, NodeState, NodeSummary, NodeView, SignalView } from './view.ts';
+import type { SpareAmountsView, SpareView } from './load.ts';
 import type { ConditionView } from './condition.ts';
 
 /** Types that report a shortage; all others report a desired state, such as `PoliciesRead`. */
@@ -56,6 +58,7 @@ export function nodeWithoutAgent(name: string): NodeView {
     pods: [],
     evicting: 0,
     troubles: [],
+    spare: undefined,
     agent: '',
     conditions: [],
     readings: [],
@@ -68,9 +71,9 @@ export function nodeWithoutAgent(name: string): NodeView {
 /** The row of a node. */
 export function nodeSummary(view: NodeView): NodeSummary {
   const { name, mode, policy, state, signals, observedAt, usedRatio: used, lineRatio, ...rest } = view;
-  const { headroom, headroomRatio, next, pods, evicting, troubles } = rest;
+  const { headroom, headroomRatio, next, pods, evicting, troubles, spare } = rest;
   const memory = { usedRatio: used, lineRatio, headroom, headroomRatio };
-  return { name, mode, policy, state, signals, observedAt, ...memory, next, pods, evicting, troubles };
+  return { name, mode, policy, state, signals, observedAt, ...memory, next, pods, evicting, troubles, spare };
 }
 
 function summaryOf(name: string, status: NodePressureStatus, fresh: boolean): Omit<NodeSummary, 'troubles' | 'policy'> {
@@ -90,7 +93,24 @@ function summaryOf(name: string, status: NodePressureStatus, fresh: boolean): Om
     next: status.next[0]?.pod,
     pods: [...new Set([...status.next, ...status.evictions].map(({ pod }) => pod))],
     evicting: status.evictions.filter(isInFlight).length,
+    spare: spareView(status, fresh),
   };
+}
+
+function spareView({ spare, signals }: NodePressureStatus, fresh: boolean): SpareView | undefined {
+  if (spare === undefined || !fresh) return undefined;
+  const milliOf = (signal: string) => amountOf(signals.find(({ name }) => name === signal)?.capacity);
+  const bytes = milliOf('memory.available');
+  return {
+    mode: spare.mode,
+    memory: spareAmounts(spare.memory, bytes && bytes / 1000),
+    cpu: spareAmounts(spare.cpu, milliOf('cpu.available')),
+  };
+}
+
+function spareAmounts(entry: SpareEntry, capacity: number | undefined): SpareAmountsView {
+  const { requested, used, p99, lendable, lent, taken, because } = entry;
+  return { capacity, requested, used, p99, lendable, lent, taken, why: lendable > 0 ? '' : because.text };
 }
 
 /** The used share of one signal at one time. */

@@ -1,4 +1,5 @@
 import type { ConditionView } from './condition.ts';
+import type { SpareView } from './load.ts';
 import type { NodePolicyView } from './node-policies.ts';
 
 /** The data of the page as plain JSON. Times are milliseconds since 1970, ratios are between 0 and 1. */
@@ -50,6 +51,8 @@ export interface NodeSummary {
   readonly evicting: number;
   /** Types of the conditions that report a problem. */
   readonly troubles: readonly string[];
+  /** `undefined` unless the agent measures spare room and its report is fresh. */
+  readonly spare: SpareView | undefined;
 }
 
 export interface NodeView extends NodeSummary {

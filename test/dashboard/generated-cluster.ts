@@ -8,6 +8,7 @@ import { generatedPolicies } from './generated-policies.ts';
 import { generatedRead } from './generated-node.ts';
 import { generatedQueues } from './generated-queues.ts';
 import { generatedPods } from './generated-pods.ts';
+import { generatedSpare } from './generated-spare.ts';
 import { generatedRecords } from './generated-records.ts';
 import { eventEntry, recordedRemovals, timelineOf } from '#dashboard/views/timeline.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
@@ -115,6 +116,7 @@ function generatedPressure(index: number, now: number, shift: number): NodePress
         because: comparedWith(`team-${(place + 1) % 3}/worker-${index}-${place + 1}`),
       })),
       evictions: index < 3 ? [eviction(index, now)] : [],
+      ...generatedSpare(index, now),
     },
   };
   return decodeNodePressure(object);

@@ -8,6 +8,8 @@ const PAGES = [
   '#/nodes',
   '#/nodes/node-009',
   '#/nodes/no-such-node',
+  '#/load',
+  '#/load?resource=cpu',
   '#/queues',
   '#/timeline',
   '#/preemptions',

@@ -58,6 +58,35 @@ describe.runIf(hasBrowser)('the views, in Chromium', { timeout: BROWSER_TIMEOUT_
     expect(await page.locator('.queue h3').allInnerTexts()).toEqual(['web']);
   });
 
+  test('the load of each node is a line with marks, the most idle first, below the sums of the cluster', async () => {
+    const page = await show('#/load');
+    const sums = page.getByRole('region', { name: 'Spare room of the cluster' });
+    const [memory, cpu] = await sums.locator('tbody tr').allInnerTexts();
+    expect([memory, cpu].map((text) => text?.split('\t'))).toEqual([
+      ['Memory', '100Gi', '45Gi', '40Gi', '20Gi', '5Gi'],
+      ['CPU, cores', '30', '25', '0', '0', '0'],
+    ]);
+    await page.getByText('10 nodes; 20 more do not measure spare room').waitFor();
+    const lines = page.locator('.queue');
+    expect((await namesIn(lines)).slice(0, 2)).toEqual(['node-000', 'node-003']);
+    const bar = lines.first().getByRole('img', {
+      name: 'node-000: of 16Gi, requested 10Gi, used 1Gi, p99 6Gi, lendable 4Gi, lent 4Gi, taken 1Gi',
+    });
+    expect(await attributes(bar.locator('rect'), 'width')).toEqual(['1000', '62.5', '250']);
+    expect(await attributes(bar.locator('line'), 'x1')).toEqual(['375', '625', '312.5']);
+    await page.getByLabel('Resource').selectOption('CPU');
+    expect(await lines.first().innerText()).toContain('nothing is lent');
+    await page.getByRole('searchbox', { name: 'Node' }).fill('node-02');
+    expect(await namesIn(lines)).toEqual(['node-021', 'node-024', 'node-027']);
+    expect(new URL(page.url()).hash).toBe('#/load?resource=cpu&text=node-02');
+  });
+
+  test('where no node measures spare room, the page of loads says what is missing', async () => {
+    const from = await pages.serve({ ...cluster.sources, nodes: () => [nodeWithoutAgent('node-new')] });
+    const page = await show('#/load', from);
+    await page.getByText('no NodePressurePolicy with spec.spare is in force').waitFor();
+  });
+
   test('a column sorts both ways, a tile and the fields filter, and the address says so', async () => {
     const page = await show('#/nodes');
     const rows = page.locator('.nodes tbody tr');
