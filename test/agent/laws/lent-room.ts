@@ -33,7 +33,7 @@ export interface Lending {
 const NONE: Harm = { innocents: 0, kills: 0, asked: 0, shortMs: 0 };
 
 /** The room is as large as what the pods in it use, and they came while there was more than the next seconds take. */
-function lend(scenario: Scenario): { readonly free: Scenario; readonly lent: Scenario } {
+function lend(scenario: Scenario, hasBudgets: boolean): { readonly free: Scenario; readonly lent: Scenario } {
   const random = randomSource(scenario.seed + 7);
   const count = 1 + random.below(4);
   const spare = Array.from({ length: count }, (_, index): LawPod => {
@@ -56,7 +56,7 @@ function lend(scenario: Scenario): { readonly free: Scenario; readonly lent: Sce
       shutdownMs: random.chance(0.7) ? 500 : Infinity,
       hangsMs: 0,
       isMeasured: true,
-      fault: random.chance(0.1) ? 'budget' : undefined,
+      fault: random.chance(0.1) && hasBudgets ? 'budget' : undefined,
       resize: undefined,
       deletedAtMs: undefined,
       comesBack: random.chance(0.3),
@@ -93,15 +93,23 @@ function add(left: Harm, right: Harm): Harm {
   };
 }
 
+export interface LendingOptions {
+  readonly growth: number;
+  readonly seconds: number;
+  readonly tamper?: Tamper;
+  /** Whether a budget keeps one in ten pods in spare room, so that the node is short until the kubelet removes it. */
+  readonly hasBudgets?: boolean;
+}
+
 /** Runs the episodes of consecutive seeds; nothing fails but the pods. */
 export async function lendRoom(
   firstSeed: number,
   count: number,
-  { growth, seconds, tamper }: { readonly growth: number; readonly seconds: number; readonly tamper?: Tamper },
+  { growth, seconds, tamper, hasBudgets = true }: LendingOptions,
 ): Promise<Lending> {
   let sums: Lending = { free: NONE, lent: NONE, withoutAgent: NONE, takenBack: 0 };
   for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
-    const { free, lent } = lend(asConfigured(slowed(growth, seconds)(randomScenario(seed))));
+    const { free, lent } = lend(asConfigured(slowed(growth, seconds)(randomScenario(seed))), hasBudgets);
     const node = await runWithAgent(lent, UNWATCHED, tamper);
     sums = {
       free: add(sums.free, harmOf(await runWithAgent(free, UNWATCHED, tamper))),
