@@ -142,7 +142,7 @@ function chooseWith(
   const { trigger, evictions } = query;
   const context = { signal: trigger.signal, stage: trigger.stage, evictions, ...pauses };
   const all = rankNode(context, snapshot, policy);
-  const ranked = trigger.onlySpare === true ? all.filter(mustMakeWay) : all;
+  const ranked = refusedLater(trigger.onlySpare === true ? all.filter(mustMakeWay) : all, evictions);
   const reasonAgainst = ineligibility(context, snapshot, policy);
   const most = trigger.isPresent ? Math.min(freeSlots(query), Number.isFinite(gap) ? Infinity : 1) : 0;
   const ranking = { ranked, reasonAgainst, context, snapshot, policy };
@@ -170,6 +170,18 @@ function chooseWith(
   });
   const victims = (isSevere ? withoutUnneeded(choice, gap) : choice.victims).slice(0, most);
   return { victims, ineligible: choice.ineligible, candidates: ranked.length };
+}
+
+/**
+ * In the same order, but of pods in spare room those that were refused less often come first: a tenant with many small
+ * ones, each with a budget, would otherwise be asked in turn for ever, and keep what was lent.
+ */
+function refusedLater(ranked: readonly Candidate[], { pauses }: PlanQuery['evictions']): readonly Candidate[] {
+  if (pauses.size === 0) return ranked;
+  const attempts = ({ facts }: Candidate): number => pauses.get(facts.pod.uid)?.attempts ?? 0;
+  const spare = ranked.filter(mustMakeWay).toSorted((left, right) => attempts(left) - attempts(right));
+  const next = spare.values();
+  return ranked.map((each) => (mustMakeWay(each) ? (next.next().value ?? each) : each));
 }
 
 /**

@@ -169,25 +169,26 @@ describe('pods in spare room', () => {
   });
 
   test.each([
-    ['before a threshold is met', 190],
-    ['in the severe stage', 60],
-  ])('go though the largest of them has a budget that keeps it, %s', (_, availableMiB) => {
-    const guarded = spare('guarded', 300);
-    const pods = [quiet, guarded, spare('a', 80), spare('b', 60)];
+    ['the largest of them has a budget that keeps it, before a threshold is met', 1, 190],
+    ['the largest of them has a budget that keeps it, in the severe stage', 1, 60],
+    ['a tenant has many with a budget, before a threshold is met', 15, 190],
+    ['a tenant has many with a budget, in the severe stage', 40, 60],
+  ])('go though %s', (_, count, availableMiB) => {
+    const guarded = Array.from({ length: count }, (__, index) => spare(`guarded-${index}`, 300 / count + 5));
+    const pods = [...guarded, spare('other', 5)];
     const refusal = { kind: 'tooManyRequests', cause: 'budget', message: '', retryAfterSeconds: undefined } as const;
     const asked: string[] = [];
     let state = FIRST_STATE;
-    for (let second = 0; second < 20; second += 1) {
-      const now = second * 1_000;
+    for (let now = 0; now < 20_000 && !asked.includes('other'); now += 100) {
       const decision = decide(state, snapshot({ now, availableMiB, pods }), policy());
       ({ state } = decision);
       for (const { pod, mode } of decision.evictions) {
         asked.push(pod.name);
-        const outcome = pod.name === 'guarded' ? refusal : ({ kind: 'evicted' } as const);
-        state = applyOutcome(state, { uid: pod.uid, mode }, outcome, now);
+        state = applyOutcome(state, { uid: pod.uid, mode }, refusal, now);
       }
     }
-    expect(asked.slice(0, 2)).toEqual(['guarded', 'a']);
+    expect(asked).toHaveLength(count + 1);
+    expect(asked.at(-1)).toBe('other');
   });
 
   test('stay while it is not known what memory is left', () => {
