@@ -4,16 +4,17 @@ import { code, markdownTable } from './markdown-table.ts';
 const CATALOGUES: Readonly<Record<string, string>> = {
   webhook: 'test/webhook/messages.golden',
   agent: 'test/agent/messages.golden',
+  controller: 'test/shared/domain/gang/messages.golden',
 };
 const INTRODUCTION = `# Messages
 
-What a code means, by the sentence that goes with it, with example values. A code stands in \`because.code\`, in conditions, audit annotations and metrics. Every form of every sentence, with Events, errors and the log, is in \`test/webhook/messages.golden\` and \`test/agent/messages.golden\`.
+What a code means, by the sentence that goes with it, with example values. A code stands in \`because.code\`, in conditions, audit annotations and metrics. Every form of every sentence, with Events, errors and the log, is in \`test/webhook/messages.golden\` and \`test/agent/messages.golden\`; of the controller, what keeps pods from being a whole gang is here.
 
 This page is generated from the catalogues of messages in the code (\`npm run generate\`).
 `;
 
 /** Sections whose codes people look up. */
-const SHOWN = ['Decisions', 'Reasons'];
+const SHOWN = ['Decisions', 'Reasons', 'Gangs'];
 
 /** The messages of each process from its golden file; a test compares those files with the code. */
 export function repositoryMessages(): Readonly<Record<string, string>> {

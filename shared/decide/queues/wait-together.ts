@@ -1,5 +1,6 @@
-import { type Because, reason } from '#shared/domain/base/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { gangKey, type RefusedMembers } from '#shared/domain/gang/gang.ts';
+import { INCOMPLETE } from '#shared/domain/gang/messages.ts';
 import type { LetIn, LetInDecision, LetInQuestion } from '#shared/domain/queue/let-in.ts';
 import type { Preempted } from '#shared/domain/queue/pass-stages.ts';
 import { addAmounts } from '#shared/domain/queue/usage.ts';
@@ -26,11 +27,6 @@ interface Kept {
   readonly pod: WaitingPod;
   readonly because: Because;
 }
-
-const INCOMPLETE = reason<{ readonly gang: string; readonly present: number; readonly min: number }>(
-  'GangIncomplete',
-  ({ gang, present, min }) => `waits for ${min - present} of ${min} pods of gang ${gang}`,
-);
 
 /** The waiting pods with one for each gang that may go in, and those that stand aside. */
 export function waitTogether(input: GangsInPass) {

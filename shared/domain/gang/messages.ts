@@ -1,6 +1,6 @@
 import { reason } from '#shared/domain/base/because.ts';
 
-/* Every sentence about a gang that is none, to be read from top to bottom. */
+/* Every sentence about a gang that is none or not complete, to be read from top to bottom. */
 
 interface OfGang {
   readonly gang: string;
@@ -75,4 +75,8 @@ export const TOO_LARGE = reason<
   'GangTooLarge',
   ({ gang, type, needed, limit, queue, pods }) =>
     `gang ${gang} needs ${needed} ${type} for ${pods} pods; queue ${queue} has at most ${limit}`,
+);
+export const INCOMPLETE = reason<OfGang & { readonly present: number; readonly min: number }>(
+  'GangIncomplete',
+  ({ gang, present, min }) => `waits for ${min - present} of ${min} pods of gang ${gang}`,
 );
