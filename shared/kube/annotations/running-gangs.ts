@@ -9,20 +9,26 @@ const NO_WISH: Partial<GangWish> = {};
 
 type Kept = RunningGang<string> & { readonly running: string[] };
 
+interface Place {
+  readonly gang: Kept;
+  /** Where the pod stands among those of the gang. */
+  readonly at: number;
+}
+
 /**
  * The gangs that run, in all namespaces, by the UIDs of their pods. Nothing is kept of pods that name none, nor of those
  * whose minimum only a PodGroup says. Where members name different minima, the lowest counts: it protects least.
  */
 export class RunningGangs {
   readonly #gangs = new Map<string, Kept>();
-  readonly #byUid = new Map<string, Kept>();
+  readonly #byUid = new Map<string, Place>();
 
   get isAny(): boolean {
     return this.#byUid.size > 0;
   }
 
   /** The gang of a pod that runs and does not terminate. */
-  readonly of = ({ uid }: Pick<Pod, 'uid'>): RunningGang<string> | undefined => this.#byUid.get(uid);
+  readonly of = ({ uid }: Pick<Pod, 'uid'>): RunningGang<string> | undefined => this.#byUid.get(uid)?.gang;
 
   observe(pod: Pod): void {
     const runs = isBound(pod) && !hasEnded(pod) && pod.deletion === undefined;
@@ -32,23 +38,38 @@ export class RunningGangs {
     else this.#put(pod.uid, gangKey(pod.namespace, name), least);
   }
 
+  /** The last pod of the gang takes its place: of a gang of many pods, none of the others is looked at. */
   gone(uid: string): void {
-    const gang = this.#byUid.get(uid);
-    if (gang === undefined) return;
+    const place = this.#byUid.get(uid);
+    if (place === undefined) return;
+    const { gang, at } = place;
+    const last = gang.running.pop() ?? uid;
+    if (last !== uid) this.#set(last, gang, at);
     this.#byUid.delete(uid);
-    gang.running.splice(gang.running.indexOf(uid), 1);
     if (gang.running.length === 0) this.#gangs.delete(gang.key);
   }
 
   #put(uid: string, key: string, min: number): void {
     const before = this.#gangs.get(key);
-    if (before !== undefined && before.min <= min && this.#byUid.get(uid) === before) return;
+    if (before !== undefined && before.min <= min && this.#byUid.get(uid)?.gang === before) return;
     this.gone(uid);
+    const gang = this.#gangWith(key, min);
+    this.#set(uid, gang, gang.running.length);
+  }
+
+  /** Where the minimum was higher, the pods that are known move to a gang with this one. */
+  #gangWith(key: string, min: number): Kept {
     const known = this.#gangs.get(key);
-    const gang = known !== undefined && known.min <= min ? known : { key, min, running: [...(known?.running ?? [])] };
-    gang.running.push(uid);
+    if (known !== undefined && known.min <= min) return known;
+    const gang = { key, min, running: [] };
     this.#gangs.set(key, gang);
-    for (const each of gang === known ? [uid] : gang.running) this.#byUid.set(each, gang);
+    for (const each of known?.running ?? []) this.#set(each, gang, gang.running.length);
+    return gang;
+  }
+
+  #set(uid: string, gang: Kept, at: number): void {
+    gang.running[at] = uid;
+    this.#byUid.set(uid, { gang, at });
   }
 }
 

@@ -58,6 +58,23 @@ describe('the gangs that run', () => {
     );
   });
 
+  test('those that stay are known one by one, whatever goes before them', () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.constantFrom(...names), fc.boolean()), { maxLength: 30 }), (changes) => {
+        const [gangs, stay] = [new RunningGangs(), new Set<string>()];
+        for (const [name, isGone] of changes) {
+          if (isGone) gangs.gone(`uid-${name}`);
+          else gangs.observe(member(name));
+          stay[isGone ? 'delete' : 'add'](`uid-${name}`);
+        }
+        for (const uid of stay) expect([...(gangs.of({ uid })?.running ?? [])].sort()).toEqual([...stay].sort());
+        expect(names.filter((name) => gangs.of({ uid: `uid-${name}` }) !== undefined)).toHaveLength(stay.size);
+      }),
+      { seed: 49, numRuns: 200 },
+    );
+  });
+
   test('as many pods of one may be moved as it can spare, besides all other limits', () => {
     const gangs = new RunningGangs();
     const pods = ['a', 'b', 'c', 'd'].map((name) => member(name));
