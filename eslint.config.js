@@ -128,7 +128,7 @@ export default tseslint.config(
   },
   folder('shared/domain', ['#shared/domain'], [noPackages]),
   {
-    files: ['shared/domain/**/*.ts', 'shared/decide/eviction/**/*.ts', '**/messages.ts'],
+    files: ['shared/domain/**/*.ts', 'shared/decide/eviction/**/*.ts', '**/messages.ts', 'cli/**/*-messages.ts'],
     rules: {
       'no-restricted-globals': ['error', ...coreGlobals],
       'no-restricted-properties': [
