@@ -11,8 +11,9 @@ import { lendsTooLittle } from './messages.ts';
 export function spareShortages(pod: Pod, cluster: Pick<ClusterModel, 'nodes' | 'pods'>): readonly Because[] {
   return SPARE_KINDS.flatMap((kind) => {
     const asked = spareOf(pod, kind);
+    if (asked === 0) return [];
     const [most] = leftOnNodes(kind, cluster);
-    if (asked === 0 || (most !== undefined && most.left >= asked)) return [];
+    if (most !== undefined && most.left >= asked) return [];
     const facts = {
       kind,
       asked: textOf(asked, kind),
