@@ -1,5 +1,5 @@
 import { API_VERSION } from '#shared/kube/api-names.ts';
-import { compileTemplate } from './json-path.ts';
+import { type Compiled, compileTemplate } from './json-path.ts';
 import { compileColumns } from './custom-columns.ts';
 import { columnsOf, type OutputFormat, templateOf } from './output-option.ts';
 
@@ -74,13 +74,11 @@ function formatTemplate(
   headers: boolean,
 ): string {
   const columns = columnsOf(format);
-  if (columns !== undefined) return expectRead(compileColumns(columns)).print(document.items ?? [document], headers);
-  return expectRead(compileTemplate(templateOf(format) ?? '')).print(document);
+  if (columns !== undefined) return printOf(compileColumns(columns))(document.items ?? [document], headers);
+  return printOf(compileTemplate(templateOf(format) ?? ''))(document);
 }
 
-function expectRead<T extends { readonly ok: true }>(
-  compiled: T | { readonly ok: false; readonly message: string },
-): T {
+function printOf<Print>(compiled: Compiled<Print>): Print {
   if (!compiled.ok) throw new TypeError(compiled.message);
-  return compiled;
+  return compiled.print;
 }

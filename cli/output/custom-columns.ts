@@ -1,10 +1,8 @@
-import { type Select, compileSelect, valueText } from './json-path.ts';
+import { type Compiled, compileSelect, type Select, valueText } from './json-path.ts';
 import { formatTable } from './table.ts';
 
 /** Prints items as a table of the columns that the user named. */
 type PrintColumns = (items: readonly unknown[], headers: boolean) => string;
-
-type Compiled = { readonly ok: true; readonly print: PrintColumns } | { readonly ok: false; readonly message: string };
 
 interface Column {
   readonly header: string;
@@ -14,7 +12,7 @@ interface Column {
 const FORM = 'expected HEADER:PATH, separated by commas, such as NAME:.metadata.name';
 
 /** Compiles `HEADER:PATH,HEADER:PATH` of `kubectl -o custom-columns`; a missing field is `<none>`. */
-export function compileColumns(spec: string): Compiled {
+export function compileColumns(spec: string): Compiled<PrintColumns> {
   const columns = spec.split(',').map(compileColumn);
   const known = columns.filter((each) => each !== undefined);
   if (known.length < columns.length) return { ok: false, message: `cannot read the columns "${spec}": ${FORM}` };

@@ -2,10 +2,9 @@ import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import { compareQuantities, type Quantity } from '#shared/domain/quantity/quantity.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 
-/** A compiled template, or what is wrong with it. */
-type Compiled =
-  | { readonly ok: true; readonly print: (document: unknown) => string }
-  | { readonly ok: false; readonly message: string };
+/** What the user wrote as a function that prints, or what is wrong with it. */
+export type Compiled<Print> =
+  { readonly ok: true; readonly print: Print } | { readonly ok: false; readonly message: string };
 
 type Print = (node: unknown) => string;
 
@@ -24,7 +23,7 @@ const RANGE = /^range\s+(.+)$/s;
  * Compiles a template of `kubectl -o jsonpath`: text, paths, strings, `{range PATH}…{end}`. A missing field prints
  * nothing. `client-go/util/jsonpath`.
  */
-export function compileTemplate(template: string): Compiled {
+export function compileTemplate(template: string): Compiled<Print> {
   const frames: Frame[] = [{ select: (nodes) => nodes, parts: [] }];
   for (const token of template.matchAll(TOKEN)) {
     const problem = applyToken(token, frames);
@@ -95,7 +94,6 @@ function unescaped(text: string): string {
 type Nodes = readonly unknown[];
 
 /** From some nodes of a document to those that a path leads to. */
-/** The values that a path finds in nodes. */
 export type Select = (nodes: Nodes) => Nodes;
 
 type MakeSelect = (...groups: readonly (string | undefined)[]) => Select;

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { compileColumns } from './custom-columns.ts';
-import { compileField, compileTemplate, type SortKey } from './json-path.ts';
+import { type Compiled, compileField, compileTemplate, type SortKey } from './json-path.ts';
 
 const JSONPATH = 'jsonpath=';
 const COLUMNS = 'custom-columns=';
@@ -63,7 +63,7 @@ function parseFormat(text: string, formats: readonly string[]): OutputFormat {
   return text as OutputFormat;
 }
 
-function expectCompiled(compiled: { readonly ok: true } | { readonly ok: false; readonly message: string }): void {
+function expectCompiled(compiled: Compiled<unknown>): void {
   if (!compiled.ok) throw new InvalidArgumentError(compiled.message);
 }
 
