@@ -28,6 +28,13 @@ export class InputError extends Error {}
  */
 export type DryRunStrategy = 'none' | 'client' | 'server';
 
+/** What kubectl adds to the line about a change. */
+export const DRY_RUN_NOTE: Readonly<Record<DryRunStrategy, string>> = {
+  none: '',
+  client: ' (dry run)',
+  server: ' (server dry run)',
+};
+
 /** `--dry-run=none|client|server`. */
 export function dryRunOption(): Option {
   return new Option('--dry-run <strategy>', 'client: only print what would change; server: check it there too')

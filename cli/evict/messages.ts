@@ -1,4 +1,4 @@
-import type { DryRunStrategy } from '#cli/process-io.ts';
+import { DRY_RUN_NOTE, type DryRunStrategy } from '#cli/process-io.ts';
 
 /*
  * Every sentence of `plimsoll evict`, to be read from top to bottom.
@@ -6,14 +6,8 @@ import type { DryRunStrategy } from '#cli/process-io.ts';
 
 /** As `kubectl drain` prints it. */
 export function evicted(pod: string, strategy: DryRunStrategy): string {
-  return `pod/${pod} evicted${DRY_RUN[strategy]}`;
+  return `pod/${pod} evicted${DRY_RUN_NOTE[strategy]}`;
 }
-
-const DRY_RUN: Readonly<Record<DryRunStrategy, string>> = {
-  none: '',
-  client: ' (dry run)',
-  server: ' (server dry run)',
-};
 
 export const NOTHING_SENT = 'nothing was sent: --dry-run=server asks the API server whether budgets allow the eviction';
 

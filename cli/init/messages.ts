@@ -1,4 +1,4 @@
-import type { DryRunStrategy } from '#cli/process-io.ts';
+import { DRY_RUN_NOTE, type DryRunStrategy } from '#cli/process-io.ts';
 
 /*
  * Every sentence of `plimsoll init`, to be read from top to bottom.
@@ -9,7 +9,7 @@ export const NEXT =
 
 /** As kubectl prints it. */
 export function created(object: string, strategy: DryRunStrategy): string {
-  return `${object} created${strategy === 'none' ? '' : strategy === 'client' ? ' (dry run)' : ' (server dry run)'}`;
+  return `${object} created${DRY_RUN_NOTE[strategy]}`;
 }
 
 export function exists(object: string): string {

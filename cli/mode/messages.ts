@@ -1,3 +1,5 @@
+import { DRY_RUN_NOTE, type DryRunStrategy } from '#cli/process-io.ts';
+
 /*
  * Every sentence of `plimsoll mode`, to be read from top to bottom.
  */
@@ -54,16 +56,12 @@ export function staysDryRun(policy: string, fields: readonly string[]): string {
 
 /** As kubectl prints it. */
 export function patched(policy: string, { isChanged, strategy }: PatchedHow): string {
-  return `nodepressurepolicy.plimsoll.dev/${policy} patched${isChanged ? '' : ' (no change)'}${dryRunNote(strategy)}`;
-}
-
-function dryRunNote(strategy: PatchedHow['strategy']): string {
-  return strategy === 'none' ? '' : strategy === 'client' ? ' (dry run)' : ' (server dry run)';
+  return `nodepressurepolicy.plimsoll.dev/${policy} patched${isChanged ? '' : ' (no change)'}${DRY_RUN_NOTE[strategy]}`;
 }
 
 interface PatchedHow {
   readonly isChanged: boolean;
-  readonly strategy: 'none' | 'client' | 'server';
+  readonly strategy: DryRunStrategy;
 }
 
 export function cannotPatch(policy: string, cause: string): string {
@@ -83,8 +81,8 @@ export function unreadableSetting(setting: string): string {
 }
 
 /** As kubectl prints it. */
-export function set(object: string, strategy: PatchedHow['strategy']): string {
-  return `${object} patched${dryRunNote(strategy)}`;
+export function set(object: string, strategy: DryRunStrategy): string {
+  return `${object} patched${DRY_RUN_NOTE[strategy]}`;
 }
 
 export function cannotSet(object: string, cause: string): string {

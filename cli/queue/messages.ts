@@ -1,19 +1,13 @@
-import type { DryRunStrategy } from '#cli/process-io.ts';
+import { DRY_RUN_NOTE, type DryRunStrategy } from '#cli/process-io.ts';
 
 /*
  * Every sentence of `plimsoll queue`, to be read from top to bottom.
  */
 
-const DRY_RUN: Readonly<Record<DryRunStrategy, string>> = {
-  none: '',
-  client: ' (dry run)',
-  server: ' (server dry run)',
-};
-
 /** `others` are the scheduling gates that stay. */
 export function released(pod: string, namespace: string, others: readonly string[], strategy: DryRunStrategy): string {
   const stay = others.length === 0 ? '' : `, still held by ${others.join(', ')}`;
-  return `pod/${pod} released in namespace ${namespace}${stay}${DRY_RUN[strategy]}`;
+  return `pod/${pod} released in namespace ${namespace}${stay}${DRY_RUN_NOTE[strategy]}`;
 }
 
 export const NOTHING_WAITS = 'no pod waits in a queue';
