@@ -19,9 +19,8 @@ interface Planned {
 /** Brings what every node offers to spare pods up to date with what its agent reported; withdrawals come first. */
 export async function runSparePass(ports: NodePassPorts, signal: AbortSignal): Promise<void> {
   const { caches, budgets } = ports;
-  const pressures = new Map(Array.from(caches.pressures.values(), (each) => [each.name, each]));
   const planned = Array.from(caches.nodes.values(), (node): Planned => {
-    const report = spareReportOf(pressures.get(node.name), ports);
+    const report = spareReportOf(caches.pressures.get(node.name), ports);
     return { node, plan: planSpare(node.spare, report, ports.settingsOf(node.name).spare) };
   });
   const changed = planned.filter(({ node, plan }) => plan.isChanged && (plan.isUrgent || !isTooSoon(node, ports)));

@@ -42,7 +42,7 @@ describe('the pass over spare room', () => {
       client,
       clock,
       settingsOf: () => valueOf(decodePolicy({ metadata: { name: 'p' }, spec })).nodes,
-      caches: { nodes: { values: () => [known()] }, pressures: { values: () => [pressure()] } },
+      caches: { nodes: { values: () => [known()] }, pressures: { get: pressure } },
       metrics: createNodeMetrics(createMetrics('scheduler')),
       log: { info: () => undefined, warn: () => undefined },
       term: { isHeld: () => true },
