@@ -107,8 +107,9 @@ export function lendableOf(
  * The usage that is expected within the horizon: from where it stands it may rise as before, but not above what it
  * usually reaches, since a burst seldom comes on top of another. A part of the highest rise is always expected.
  */
-export function expectedPeak({ rises, peaks, ...history }: UsageHistory, used: number, rule: LendingRule): number {
-  const level = levelOf({ rises, peaks, ...history }, rule);
+export function expectedPeak(history: UsageHistory, used: number, rule: LendingRule): number {
+  const { rises, peaks } = history;
+  const level = levelOf(history, rule);
   const risen = used + percentileOf(rises, rule.risePercentile);
   const usual = Math.max(percentileOf(peaks, rule.peakPercentile), level + percentileOf(rises, MEDIAN));
   const rare = Math.min(used + rule.shareOfHighest * percentileOf(rises, 100), percentileOf(peaks, 100));
