@@ -32,12 +32,13 @@ export function priorityPatch(pod: unknown, fields: PodChange): readonly PatchOp
   ];
 }
 
-/** The path of an annotation; `~1` is a slash in a JSON pointer. */
-function annotationPath(name: string): string {
+/** The path of an annotation. */
+export function annotationPath(name: string): string {
   return `/metadata/annotations/${asPointer(name)}`;
 }
 
-function asPointer(key: string): string {
+/** A key as a step of a JSON pointer, in which `~1` is a slash. */
+export function asPointer(key: string): string {
   return key.replaceAll('/', '~1');
 }
 

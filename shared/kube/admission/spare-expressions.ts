@@ -3,10 +3,12 @@
  * operations that move its requests there, as the webhook does (pod-patches.ts).
  */
 import { ANNOTATION_REQUESTED, ANNOTATION_SPARE } from '#shared/kube/api-names.ts';
+import { celConcerns } from '#shared/domain/admission/rules/spare-rules.ts';
 import { MAX_AMOUNT } from '#shared/domain/spare/spare-room.ts';
 import { SPARE_RESOURCES, type SpareKind } from '#shared/domain/spare/spare-resources.ts';
 import { celVariable, type CelVariable, everyPart, isPositive, isStated, ROW } from './cel-expressions.ts';
 import { CLASS_OF_POD } from './chosen-class.ts';
+import { annotationPath, asPointer } from './pod-patches.ts';
 
 const KINDS = ['cpu', 'memory'] as const satisfies readonly SpareKind[];
 const NAMES = Object.values(SPARE_RESOURCES);
@@ -60,7 +62,7 @@ export const MOVE_VARIABLES: readonly CelVariable[] = [
     '!variables.usesSpareRoom && variables.requestsNodeRoom &&',
     'variables.held.exists(rules, rules.exists(rule, has(rule.runOn) &&',
     "  (rule.runOn == 'Spare' || variables.asksSpareRoom) &&",
-    '  (!has(rule.sparePriorityClassNames) || variables.finalClass in rule.sparePriorityClassNames)))',
+    `  ${celConcerns('variables.finalClass')}))`,
   ),
   celVariable(
     'requested',
@@ -115,14 +117,12 @@ function wholeAmount(kind: SpareKind, request: string): string {
   return `(quantity(${request}).isGreaterThan(quantity('${most}')) ? '${MAX_AMOUNT}' : ${amount})`;
 }
 
-const ANNOTATION_PATH = `/metadata/annotations/${ANNOTATION_REQUESTED.replace('/', '~1')}`;
-
 /** The operations of the move; each list of containers is walked once for each of them. */
 export const MOVE_PATCH = [
   '!variables.isMoved ? [] : [',
   `  !has(object.metadata.annotations) ?`,
   `  JSONPatch{op: 'add', path: '/metadata/annotations', value: {'${ANNOTATION_REQUESTED}': variables.requested}} :`,
-  `  JSONPatch{op: 'add', path: '${ANNOTATION_PATH}', value: variables.requested}`,
+  `  JSONPatch{op: 'add', path: '${annotationPath(ANNOTATION_REQUESTED)}', value: variables.requested}`,
   ']',
   ...KINDS.map(
     (kind) =>
@@ -145,7 +145,7 @@ function operationsOn({ list }: (typeof LISTS)[number]): readonly string[] {
     ...KINDS.flatMap((kind) => [
       add('true', `/requests/${kind}`, "'0'"),
       ...['requests', 'limits'].map((field) =>
-        add(`${of(kind)}[n] != ''`, `/${field}/${SPARE_RESOURCES[kind].replace('/', '~1')}`, `${of(kind)}[n]`),
+        add(`${of(kind)}[n] != ''`, `/${field}/${asPointer(SPARE_RESOURCES[kind])}`, `${of(kind)}[n]`),
       ),
     ]),
   ];

@@ -11,6 +11,8 @@ import type { PriorityPolicy } from '#shared/domain/priority/classes-and-policie
 import { concerns, spareGrant } from '#shared/domain/priority/run-on.ts';
 import { requestsNodeRoom, usesSpareRoom } from '#shared/domain/spare/spare-room.ts';
 
+const ONLY_GRANTED =
+  'plimsoll.dev/spare-cpu and plimsoll.dev/spare-memory may be requested only where a PriorityPolicy with runOn grants spare room; none here grants it to';
 const NOT_MOVED =
   'but this pod requests cpu or memory: the webhook did not answer in time, or the policy has just changed; try again';
 
@@ -18,8 +20,7 @@ export const SPARE_RULE_MESSAGES = {
   spareRoomNotGranted: {
     code: 'SpareRoomNotGranted',
     status: 403,
-    text: (v: NamedClass) =>
-      `plimsoll.dev/spare-cpu and plimsoll.dev/spare-memory may be requested only where a PriorityPolicy with runOn grants spare room; none here grants it to ${podsOf(v)}`,
+    text: (v: NamedClass) => `${ONLY_GRANTED} ${podsOf(v)}`,
   },
   spareRoomWithRequests: {
     code: 'SpareRoomWithRequests',
@@ -44,12 +45,17 @@ export function breaksSpareRule(pod: Pod, policies: readonly PriorityPolicy[]): 
   return requestsNodeRoom(pod) ? reasonOf(SPARE_RULE_MESSAGES.spareRoomWithRequests, {}, facts) : undefined;
 }
 
-/** The same for the API server, over the rules that apply: empty without a fault. */
+/** `concerns` in CEL, of a rule with `runOn` and a class. */
+export function celConcerns(className: string): string {
+  return `(!has(rule.sparePriorityClassNames) || ${className} in rule.sparePriorityClassNames)`;
+}
+
+/** The same as `breaksSpareRule` for the API server, over the rules that apply: empty without a fault. */
 export const CEL_SPARE_FAULT = [
   "!params.spec.checkSpareRoom || !variables.usesSpareRoom ? '' :",
   '!variables.held.exists(rules, rules.exists(rule, has(rule.runOn) &&',
-  '  (!has(rule.sparePriorityClassNames) || variables.className in rule.sparePriorityClassNames))) ?',
-  "  params.spec.messagePrefix + 'plimsoll.dev/spare-cpu and plimsoll.dev/spare-memory may be requested only where a PriorityPolicy with runOn grants spare room; none here grants it to ' + variables.shownPods :",
+  `  ${celConcerns('variables.className')})) ?`,
+  `  params.spec.messagePrefix + '${ONLY_GRANTED} ' + variables.shownPods :`,
   `!variables.requestsNodeRoom ? '' : params.spec.messagePrefix + '${SPARE_RULE_MESSAGES.spareRoomWithRequests.text()}'`,
 ] as const;
 
@@ -73,8 +79,7 @@ export const SPARE_RULE: PolicyRule = {
       : { runOn: room, ...(classNames !== undefined && { sparePriorityClassNames: classNames }) },
   cel: () => ({
     // Rules that only grant, for those that warn judge in another set, are not judged by here.
-    fault:
-      "(has(rule.runOn) && rule.runOn == 'Spare' && has(rule.mustBeGiven) && !variables.usesSpareRoom && variables.requestsNodeRoom && (!has(rule.sparePriorityClassNames) || variables.className in rule.sparePriorityClassNames))",
+    fault: `(has(rule.runOn) && rule.runOn == 'Spare' && has(rule.mustBeGiven) && !variables.usesSpareRoom && variables.requestsNodeRoom && ${celConcerns('variables.className')})`,
     sentence: `    ${CEL_POLICY} + 'runs ' + variables.shownPods + ' here in spare room, ${NOT_MOVED}'`,
   }),
   problems: ({ runOn }, { classes, whyRefused }) =>
