@@ -77,13 +77,18 @@ export function inSpareRoom(pod: Pod, move: SpareMove): Pod {
   return { ...pod, spec };
 }
 
-/** Explicit zeros, so that neither limits nor a LimitRange become requests. */
-function moved(container: Container, amounts: SpareAmounts = {}): Container {
-  const { requests, limits } = container.resources;
-  const spare = SPARE_KINDS.flatMap((kind) => {
+/** The amounts under the names of their resources. */
+export function spareEntries(amounts: SpareAmounts): readonly (readonly [resource: string, amount: Quantity])[] {
+  return SPARE_KINDS.flatMap((kind) => {
     const amount = amounts[kind];
     return amount === undefined ? [] : [[SPARE_RESOURCES[kind], amount] as const];
   });
+}
+
+/** Explicit zeros, so that neither limits nor a LimitRange become requests. */
+function moved(container: Container, amounts: SpareAmounts = {}): Container {
+  const { requests, limits } = container.resources;
+  const spare = spareEntries(amounts);
   const resources: Resources = {
     requests: new Map([...withZeros(requests, SPARE_KINDS), ...spare]),
     limits: spare.length === 0 ? limits : new Map([...(limits ?? []), ...spare]),

@@ -1,8 +1,8 @@
 import type { PodChange } from '#shared/domain/admission/decision.ts';
 import { ANNOTATION_CLASS_RULE, ANNOTATION_REQUESTED } from '#shared/kube/api-names.ts';
 import { quantityValue } from '#shared/domain/quantity/quantity.ts';
-import { SPARE_KINDS, SPARE_RESOURCES } from '#shared/domain/spare/spare-resources.ts';
-import type { SpareAmounts, SpareMove } from '#shared/domain/spare/spare-room.ts';
+import { SPARE_KINDS } from '#shared/domain/spare/spare-resources.ts';
+import { type SpareAmounts, spareEntries, type SpareMove } from '#shared/domain/spare/spare-room.ts';
 import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
 
 /** One operation of a JSON patch (RFC 6902), limited to what we write. */
@@ -75,10 +75,7 @@ function moveContainers(spec: Fields, list: string, moves: readonly SpareAmounts
 }
 
 function movedResources(before: unknown, amounts: SpareAmounts): Fields {
-  const spare = SPARE_KINDS.flatMap((kind) => {
-    const amount = amounts[kind];
-    return amount === undefined ? [] : [[SPARE_RESOURCES[kind], String(quantityValue(amount))] as const];
-  });
+  const spare = spareEntries(amounts).map(([name, amount]) => [name, String(quantityValue(amount))] as const);
   const zeros = SPARE_KINDS.map((kind) => [kind, '0'] as const);
   return {
     ...(isRecord(before) && before),
