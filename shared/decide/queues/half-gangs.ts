@@ -1,7 +1,6 @@
 import { askSnapshot } from '#shared/domain/eviction/ask-budgets.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import { type Because, reason } from '#shared/domain/base/because.ts';
-import { gangKey } from '#shared/domain/gang/gang.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
@@ -61,7 +60,7 @@ export function halfGangs(gangs: readonly QueueGang[], input: HalfGangsInput): r
   return gangs.flatMap((gang) => {
     const since = halfSince(gang);
     if (since === undefined || now - since < timeoutMs) return [];
-    const key = gangKey(gang.namespace, gang.name);
+    const { key } = gang;
     const inside = gang.members.filter(({ isIn }) => isIn).map(({ pod }) => pod);
     const running = inside.filter(({ isBound }) => isBound);
     const [seconds, others] = [Math.floor((now - since) / 1_000), whoTook(inside, input)];

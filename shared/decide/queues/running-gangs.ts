@@ -1,5 +1,4 @@
 import { type RunningGang, spareMembers } from '#shared/domain/gang/gang-cost.ts';
-import { gangKey } from '#shared/domain/gang/gang.ts';
 import type { RoomState } from '#shared/domain/queue/make-room.ts';
 import type { RunningPod } from '#shared/domain/queue/queue-pod.ts';
 import { gangBudget } from '#shared/domain/queue/reclaim-gangs.ts';
@@ -14,10 +13,10 @@ type Filled = RunningGang<RunningPod> & { readonly running: RunningPod[] };
 export function withGangs(state: RoomState, gangs: readonly QueueGang[], isGoing: (uid: string) => boolean): RoomState {
   const filled = new Map<string, Filled>();
   const members: QueueMember[] = [];
-  for (const { namespace, name, min, members: all } of gangs) {
+  for (const { key, min, members: all } of gangs) {
     const running = all.filter(({ pod }) => pod.isBound && !isGoing(pod.uid));
     if (running.length < min) continue;
-    const gang = { key: gangKey(namespace, name), min, running: [] };
+    const gang = { key, min, running: [] };
     for (const { uid } of running) filled.set(uid, gang);
     members.push(...running);
   }

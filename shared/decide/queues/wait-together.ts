@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/base/because.ts';
-import { gangKey, type RefusedMembers } from '#shared/domain/gang/gang.ts';
+import type { RefusedMembers } from '#shared/domain/gang/gang.ts';
 import { INCOMPLETE } from '#shared/domain/gang/messages.ts';
 import type { LetIn, LetInDecision, LetInQuestion } from '#shared/domain/queue/let-in.ts';
 import type { Preempted } from '#shared/domain/queue/pass-stages.ts';
@@ -58,9 +58,8 @@ function wholeOf(
   pods: readonly WaitingPod[],
   { whyNotNow, isStrict }: GangsInPass,
 ): WaitingPod | Because {
-  const key = gangKey(gang.namespace, gang.name);
   const inside = gang.members.filter(({ isIn }) => isIn).length;
-  const [present, { min }] = [inside + pods.length, gang];
+  const [present, { key, min }] = [inside + pods.length, gang];
   if (present < min) return INCOMPLETE({ gang: key, present, min }, { gang: key, present, min });
   const keptBack = whyNotNow?.(key);
   if (keptBack === undefined) return asOne(key, pods, inside > 0);

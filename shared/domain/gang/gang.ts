@@ -46,8 +46,8 @@ export interface GangMember {
 
 /** Members of one namespace that name the same gang, at most as many as its size. */
 export interface Gang<M extends GangMember = GangMember> {
-  readonly namespace: string;
-  readonly name: string;
+  /** `namespace/name`. */
+  readonly key: string;
   readonly queue: string;
   /** What still has to run together: members that have succeeded are not waited for. */
   readonly min: number;
@@ -168,8 +168,7 @@ function wholeGang<M extends GangMember>(
   const named = Math.max(min, Math.min(members.length, most));
   const size = model.gang.size === undefined ? named : model.gang.size - succeeded;
   return {
-    namespace: namespaceOf(model.name),
-    name: key.slice(key.indexOf('/') + 1),
+    key,
     queue: model.queue,
     min: Math.max(1, min - succeeded),
     size: Math.max(1, size),

@@ -3,7 +3,7 @@ import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type QueueAmounts, queueQuantity } from './queue.ts';
 import { pathOf, type QueueTree } from './queue-tree.ts';
-import { type Gang, gangKey, type GangMember } from '#shared/domain/gang/gang.ts';
+import type { Gang, GangMember } from '#shared/domain/gang/gang.ts';
 import { TOO_LARGE } from '#shared/domain/gang/messages.ts';
 
 const PODS = 'pods';
@@ -42,9 +42,8 @@ interface Over {
   readonly limit: Whole;
 }
 
-function because({ namespace, name, min, members }: SizedGang, type: string, { queue, ...over }: Over): Because {
+function because({ key: gang, min, members }: SizedGang, type: string, { queue, ...over }: Over): Because {
   const text = (amount: Whole): string => formatQuantity(queueQuantity(type, amount));
-  const gang = gangKey(namespace, name);
   const pods = type === PODS ? min : Math.min(min, members.length);
   const facts = { gang, type, queue, needed: text(over.needed), limit: text(over.limit), pods };
   return TOO_LARGE(facts, facts);

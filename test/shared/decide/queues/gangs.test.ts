@@ -17,8 +17,8 @@ const runs = (name: string, change: Partial<WatchedPod> = {}): WatchedPod =>
   waits(name, { gates: [], node: 'node-0', phase: 'Running', admittedTo: 'of-shop', ...change });
 
 const gangs = (plan: QueuePlan) =>
-  plan.gangs.map(({ namespace, name, queue, min, size, members }) => [
-    `${namespace}/${name} ${queue} ${min}/${size}`,
+  plan.gangs.map(({ key, queue, min, size, members }) => [
+    `${key} ${queue} ${min}/${size}`,
     members.map(({ pod, isIn }) => `${pod.name}${isIn ? '*' : ''}`).join(' '),
   ]);
 const refused = (plan: QueuePlan) => plan.outOfGang.map(({ pod, because }) => [pod.name, because.code]);

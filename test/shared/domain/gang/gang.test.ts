@@ -24,9 +24,7 @@ const members = (count: number, gang: GangWish, change: Partial<GangMember> = {}
 const grouped = (all: readonly GangMember[], facts: Partial<GangFacts> = {}) => {
   const { gangs, refused } = groupGangs(all, { ...PLAIN, ...facts });
   return {
-    gangs: gangs.map(({ namespace, name, queue: of, min, size, members: { length } }) =>
-      [`${namespace}/${name}`, of, min, size, length].join(' '),
-    ),
+    gangs: gangs.map(({ key, queue: of, min, size, members: { length } }) => [key, of, min, size, length].join(' ')),
     refused: refused.map(({ members: { length }, because: { code, text } }) => [length, code, text]),
   };
 };
@@ -123,7 +121,7 @@ describe('what is a gang', () => {
           expect(new Set(gang.members.map(({ queue: of }) => of)).size).toBe(1);
           expect(gang.min).toBeLessThanOrEqual(Math.max(gang.size, gang.min));
         }
-        const keys = (of: typeof gangs) => of.map(({ namespace, name, min, queue: at }) => [namespace, name, min, at]);
+        const keys = (of: typeof gangs) => of.map(({ key, min, queue: at }) => [key, min, at]);
         const turned = groupGangs(all.toReversed(), PLAIN).gangs;
         const isClear = (gang: (typeof gangs)[number]) => !gang.members.some(({ isIn }) => isIn);
         expect(new Set(keys(turned.filter(isClear)).map(String))).toEqual(
