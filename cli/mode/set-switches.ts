@@ -96,43 +96,44 @@ export async function runSetSwitches(
   const { withCluster } = await import('#cli/cluster/open-cluster.ts');
   await withCluster(options, async ({ client, server, origin }) => {
     io.tell(printable(target(server, origin)));
-    const found = await getObject(client, { resource: setting.resource, name: setting.name });
-    const problem = found.kind === 'ok' || isMade(setting, found) ? undefined : found.message;
-    if (problem === undefined && !(await maySet(setting, { found, options, io }))) {
-      io.tell(NOT_CONFIRMED);
-      io.exit(EXIT_REFUSED);
-      return;
-    }
-    const refusal = problem ?? (await write(setting, { found, client, strategy: options.dryRun }));
+    const refusal = await change(setting, client, options, io);
     if (refusal === undefined) {
       io.print(printLine(set(labelOf(setting), options.dryRun)));
       return;
     }
-    io.tell(printLine(cannotSet(labelOf(setting), refusal)).trimEnd());
+    io.tell(printLine(refusal).trimEnd());
     io.exit(EXIT_REFUSED);
   });
 }
 
-interface Question {
-  readonly found: Outcome<KubeObject>;
-  readonly options: SetOptions;
-  readonly io: ProcessIo;
+/** Resolves to why nothing was changed, if so. */
+async function change(
+  setting: SwitchSetting,
+  client: KubeClient,
+  options: SetOptions,
+  io: ProcessIo,
+): Promise<string | undefined> {
+  const { resource, name } = setting;
+  const found = await getObject(client, { resource, name });
+  const present = found.kind === 'ok' ? found.object : undefined;
+  // The Queue root need not exist.
+  const isMade = found.kind === 'notFound' && resource === QUEUES;
+  if (found.kind !== 'ok' && !isMade) return cannotSet(labelOf(setting), found.message);
+  if (!(await maySet(changesOf(setting, present), options, io))) return NOT_CONFIRMED;
+  if (options.dryRun === 'client') return undefined;
+  const written = await write(setting, present, client, options.dryRun === 'server');
+  return written.kind === 'ok' ? undefined : cannotSet(labelOf(setting), written.message);
 }
 
 /** A dry run shows the change, and never asks. */
-async function maySet(setting: SwitchSetting, { found, options, io }: Question): Promise<boolean> {
-  const changes = changesOf(setting, found.kind === 'ok' ? found.object : undefined);
-  if (options.dryRun !== 'none') {
-    io.print(tableOf(changes));
+async function maySet(changes: readonly SwitchChange[], { dryRun, yes }: SetOptions, io: ProcessIo): Promise<boolean> {
+  const table = formatTable(['FIELD', 'FROM', 'TO'], changes);
+  if (dryRun !== 'none') {
+    io.print(table);
     return true;
   }
   const acts = changes.some(([, from, to]) => from !== to && ACTING.includes(to));
-  return !acts || options.yes || isConfirmed(tableOf(changes), io, QUESTION_SET);
-}
-
-/** The Queue `root` need not exist. */
-function isMade({ resource }: SwitchSetting, found: Outcome<KubeObject>): boolean {
-  return found.kind === 'notFound' && resource === QUEUES;
+  return !acts || yes || isConfirmed(table, io, QUESTION_SET);
 }
 
 type SwitchChange = readonly [field: string, from: string, to: string];
@@ -143,40 +144,28 @@ function changesOf(
 ): readonly SwitchChange[] {
   const rows = switchRows(resource, defaults, present === undefined ? [] : [present]);
   return Array.from(values, ([field, to]) => {
-    const from = rows.find((row) => row.field === `spec.${field}`)?.value ?? defaults[field] ?? '';
+    const from = rows.find((row) => row.field === `spec.${field}`)?.value ?? '';
     return [`spec.${field}`, from, to];
   });
-}
-
-function tableOf(changes: readonly SwitchChange[]): string {
-  return formatTable(['FIELD', 'FROM', 'TO'], changes);
 }
 
 function labelOf({ resource, name }: SwitchSetting): string {
   return `${kindOf(resource)}.${resource.group}/${name}`;
 }
 
-interface Writing {
-  readonly found: Outcome<KubeObject>;
-  readonly client: KubeClient;
-  readonly strategy: DryRunStrategy;
-}
-
-/** Why it was refused, if it was. */
-async function write(setting: SwitchSetting, { found, client, strategy }: Writing): Promise<string | undefined> {
-  const { resource, name } = setting;
-  if (strategy === 'client') return undefined;
-  const spec = specOf(setting.values);
-  const options = { fieldManager: FIELD_MANAGER, dryRun: strategy === 'server' };
-  const resourceVersion = found.kind === 'ok' ? found.object.metadata.resourceVersion : undefined;
-  const made = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: { name }, spec };
-  const outcome = isMade(setting, found)
-    ? await createObject(client, { resource }, made, options)
-    : await patchObject(
-        client,
-        { resource, name },
-        { metadata: { resourceVersion }, spec },
-        { ...options, type: 'merge' },
-      );
-  return outcome.kind === 'ok' ? undefined : outcome.message;
+/** Creates the object where there is none. */
+function write(
+  { resource, name, values }: SwitchSetting,
+  present: KubeObject | undefined,
+  client: KubeClient,
+  dryRun: boolean,
+): Promise<Outcome<KubeObject>> {
+  const spec = specOf(values);
+  const options = { fieldManager: FIELD_MANAGER, dryRun };
+  if (present === undefined) {
+    const made = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: { name }, spec };
+    return createObject(client, { resource }, made, options);
+  }
+  const patch = { metadata: { resourceVersion: present.metadata.resourceVersion }, spec };
+  return patchObject(client, { resource, name }, patch, { ...options, type: 'merge' });
 }
