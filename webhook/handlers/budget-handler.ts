@@ -57,22 +57,26 @@ async function findFault(sources: BudgetSources, review: Review, signal: AbortSi
   const { namespace } = review.request;
   const [written, budget] = [decodeWrittenBudget(review.object), decodeBudget(review.object)];
   if (!written.ok || !budget.ok) return undefined;
+  const mayForbid = written.value.minAvailable !== undefined;
+  const mayOverlap = selectsAnew(review);
+  if (!mayForbid && !mayOverlap) return undefined;
   const pods = await selectedPods(sources, namespace, budget.value, signal);
-  const { minAvailable, maxUnavailable } = written.value;
-  const { expected } = countPods(pods);
-  const now: WrittenBudget = { minAvailable, maxUnavailable, expectedPods: expected, desiredHealthy: 0 };
-  const field = minAvailable === undefined ? undefined : forbidsEverything(now);
-  if (field !== undefined) {
-    const facts = { field, value: now[field] ?? '', pods: expected };
-    return refuseFor(MESSAGES.budgetForbids, facts, facts);
-  }
-  if (pods.length === 0 || !selectsAnew(review)) return undefined;
+  const refused = mayForbid ? forbiddingAmong(pods, written.value) : undefined;
+  if (refused !== undefined || !mayOverlap || pods.length === 0) return refused;
   const others = await readBudgets(sources.client, namespace, sources.withinMs);
   const facts = overlapAmong(
     pods,
     others.filter(({ name }) => name !== budget.value.name),
   );
   return facts && refuseFor(MESSAGES.budgetOverlaps, facts, facts);
+}
+
+function forbiddingAmong(pods: readonly Pod[], written: WrittenBudget) {
+  const { expected } = countPods(pods);
+  const now: WrittenBudget = { ...written, expectedPods: expected, desiredHealthy: 0 };
+  const field = forbidsEverything(now);
+  const facts = field && { field, value: now[field] ?? '', pods: expected };
+  return facts && refuseFor(MESSAGES.budgetForbids, facts, facts);
 }
 
 async function selectedPods(

@@ -15,13 +15,14 @@ const LIMITS = `${OURS}/disruptionlimits`;
 const SPEC = { selector: { matchLabels: { app: 'web' } }, limits: [{ max: 2, window: '1h' }] };
 const SILENT_MS = 90_001;
 
+let webhook: RunningWebhook;
+beforeEach(async () => {
+  webhook = await runWebhook((api) => api.put(NAMESPACES, { metadata: { name: 'shop' } }));
+});
+afterEach(() => webhook.stop());
+
 describe('what the gate reads and writes for an eviction', () => {
-  let webhook: RunningWebhook;
   let made = 0;
-  beforeEach(async () => {
-    webhook = await runWebhook((api) => api.put(NAMESPACES, { metadata: { name: 'shop' } }));
-  });
-  afterEach(() => webhook.stop());
 
   /** The answer to an eviction of a new pod, and what was asked of the API server for it. */
   async function evict() {
@@ -82,5 +83,35 @@ describe('what the gate reads and writes for an eviction', () => {
     expect(lookUp('shop')).toBe(undefined);
     ended.abort();
     client.close();
+  });
+});
+
+describe('what is read for a written budget', () => {
+  function budgetOf(maxUnavailable: number, app: string): object {
+    const spec = { maxUnavailable, selector: { matchLabels: { app } } };
+    return { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'web', namespace: 'shop' }, spec };
+  }
+
+  test('no pods, where a budget changes how many may be unavailable and nothing else', async () => {
+    const policy = { metadata: { name: 'plimsoll' }, spec: { forbiddingBudgets: 'Deny' } };
+    webhook.api.put(`${OURS}/disruptionpolicies`, policy);
+    const asked: string[] = [];
+    webhook.api.onRequest = ({ path, isWatch }) => {
+      if (!isWatch && path.includes('/namespaces/shop/')) asked.push(path);
+      return undefined;
+    };
+    const write = async (maxUnavailable: number, app: string, before = 'web') => {
+      const resource = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' };
+      const [object, oldObject] = [budgetOf(maxUnavailable, app), budgetOf(1, before)];
+      const target = { operation: 'UPDATE', resource, name: 'web', namespace: 'shop', object, oldObject };
+      return readAnswer((await webhook.post('/validate/templates', review(target))).body);
+    };
+    await eventually(async () => {
+      expect(await write(1, 'web', 'other')).toMatchObject({ allowed: true });
+      expect(asked).toContain('/api/v1/namespaces/shop/pods');
+    });
+    asked.length = 0;
+    expect(await write(2, 'web')).toMatchObject({ allowed: true });
+    expect(asked).toEqual([]);
   });
 });
