@@ -26,15 +26,14 @@ interface Installed {
   readonly resource: Resource;
 }
 
+const DEFAULTS = defaultPolicy();
+const RULES = rulePolicies();
 /** The policies and bindings of the rules and defaults, as this version ships them. */
-export const SHIPPED_POLICIES: readonly KubeObject[] = [...defaultPolicy(), ...rulePolicies()];
+export const SHIPPED_POLICIES: readonly KubeObject[] = [...DEFAULTS, ...RULES];
 
-const JUDGING = rulePolicies().map(addressOf);
+const JUDGING = RULES.map(addressOf);
 /** The policies and bindings that apply defaults and rules to pods. */
-const OF_PODS = [
-  ...defaultPolicy(),
-  ...rulePolicies().filter(({ metadata: { name } }) => NAMES_OF_PODS.includes(name ?? '')),
-];
+const OF_PODS = [...DEFAULTS, ...RULES.filter(({ metadata: { name } }) => NAMES_OF_PODS.includes(name ?? ''))];
 
 function addressOf({ kind, metadata: { name = '' } }: KubeObject): Installed {
   const resource = RESOURCES.find((each) => each.kind === kind);
