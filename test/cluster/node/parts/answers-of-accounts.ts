@@ -25,11 +25,8 @@ const IN_ORDER = new Set([200, 201, 202, 404, 409, 429]);
  * what it refused at such a time is left out.
  */
 export function refusalsOf(auditLog: string, isStarting: (at: number) => boolean = () => false): readonly string[] {
-  const lines = readFileSync(auditLog, 'utf8').split('\n').slice(0, -1);
-  const entries = lines.filter((line) => line.includes(':plimsoll-')).map((line) => JSON.parse(line) as Entry);
-  const refused = entries.filter(
-    ({ user, responseStatus: status, requestReceivedTimestamp = '' }) =>
-      OURS.test(user.username) &&
+  const refused = entriesOfOurs(auditLog).filter(
+    ({ responseStatus: status, requestReceivedTimestamp = '' }) =>
       !IN_ORDER.has(status?.code ?? 200) &&
       !LOST_RACE.test(status?.message ?? '') &&
       !isStarting(Date.parse(requestReceivedTimestamp)),
@@ -45,19 +42,21 @@ export function requestsSince(
   auditLog: string,
   at: number,
 ): { readonly total: number; readonly rows: readonly string[] } {
-  const lines = readFileSync(auditLog, 'utf8').split('\n').slice(0, -1);
-  const asked = lines
-    .filter((line) => line.includes(':plimsoll-'))
-    .map((line) => JSON.parse(line) as Entry)
-    .filter(
-      ({ user, requestReceivedTimestamp = '', verb, stage }) =>
-        OURS.test(user.username) &&
-        Date.parse(requestReceivedTimestamp) >= at &&
-        !(verb === 'watch' && stage === 'ResponseComplete'),
-    );
+  const asked = entriesOfOurs(auditLog).filter(
+    ({ requestReceivedTimestamp = '', verb, stage }) =>
+      Date.parse(requestReceivedTimestamp) >= at && !(verb === 'watch' && stage === 'ResponseComplete'),
+  );
   const kinds = Map.groupBy(asked, requestOf);
   const rows = Array.from(kinds, ([kind, { length }]) => [length, kind] as const);
   return { total: asked.length, rows: rows.toSorted(([a], [b]) => b - a).map((row) => row.join(' ')) };
+}
+
+/** The last line may still be written. */
+function entriesOfOurs(auditLog: string): readonly Entry[] {
+  const lines = readFileSync(auditLog, 'utf8').split('\n').slice(0, -1);
+  // Most lines are those of others, and need no parsing.
+  const entries = lines.filter((line) => line.includes(':plimsoll-')).map((line) => JSON.parse(line) as Entry);
+  return entries.filter(({ user }) => OURS.test(user.username));
 }
 
 function requestOf({ verb, user, objectRef }: Entry): string {
