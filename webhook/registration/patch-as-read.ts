@@ -12,8 +12,8 @@ const ATTEMPTS = 4;
 
 /**
  * Applies JSON patch operations on our configuration to the version that they were made from: a concurrent change of
- * the list could move the entries. If another writer was faster, it is read again, from the API server. Nothing is written without
- * operations, or where there is no configuration.
+ * the list could move the entries. If another writer was faster, it is read again, from the API server. Nothing is
+ * written without operations, or where there is no configuration.
  */
 export async function patchAsRead(
   { client, resource, read, operationsOf, ...call }: PatchAsRead & CallOptions,
