@@ -3,13 +3,15 @@
  * leader judges them again (shared/kube/annotations/gangs.ts): what is refused here never runs there.
  */
 import { MAX_GANG_SIZE } from '#shared/domain/gang/gang.ts';
+import { BAD_NAME, NO_SIZE, NOT_OF_A_JOB } from '#shared/domain/gang/messages.ts';
+import { GANG_NAME, GANG_NUMBER } from '#shared/kube/annotations/gangs.ts';
 import { GANG_AUTO, LABEL_GANG, LABEL_GANG_MIN, LABEL_GANG_SIZE } from '#shared/kube/api-names.ts';
 import { celVariable, type CelVariable, condition } from './cel-expressions.ts';
 import { rule, WRITTEN_PODS } from './webhook-configurations.ts';
 
 const IS_POD = "request.resource.resource == 'pods'";
 const IS_JOB = "request.resource.resource == 'jobs'";
-const TEMPLATES = ['jobs', 'deployments', 'statefulsets', 'replicasets'];
+const TEMPLATES = ['deployments', 'statefulsets', 'replicasets'];
 
 function metadataOf(object: string): string {
   return `(${IS_POD} ? dyn(${object}).metadata : dyn(${object}).spec.template.?metadata.orValue({}))`;
@@ -52,18 +54,18 @@ const VARIABLES: readonly CelVariable[] = [
     celVariable(name, valueIn(METADATA, key)),
     celVariable(
       `is_${name}`,
-      `variables.${name}.matches('^[1-9][0-9]{0,3}$') && int(variables.${name}) <= ${MAX_GANG_SIZE}`,
+      `variables.${name}.matches('${GANG_NUMBER.source}') && int(variables.${name}) <= ${MAX_GANG_SIZE}`,
     ),
   ]),
   celVariable('parallelism', `${IS_JOB} ? ${atOnce('dyn(object)')} : 0`),
 ];
 
 function badNumber(name: string, key: string) {
-  const must = `${key} must be a whole number from 1 to ${MAX_GANG_SIZE}, not `;
+  const message = `${key} must be a whole number from 1 to ${MAX_GANG_SIZE}`;
   return {
     expression: `!variables.has_${name} || variables.is_${name}`,
-    messageExpression: `'${must}"' + variables.${name}.substring(0, size(variables.${name}) < 64 ? size(variables.${name}) : 64) + '"'`,
-    message: `${key} must be a whole number from 1 to ${MAX_GANG_SIZE}`,
+    messageExpression: `'${message}, not "' + variables.${name}.substring(0, size(variables.${name}) < 64 ? size(variables.${name}) : 64) + '"'`,
+    message,
   };
 }
 
@@ -72,13 +74,13 @@ const IS_OF_JOB = `(${IS_POD} ? dyn(object).metadata.?ownerReferences.orValue([]
 
 const VALIDATIONS = [
   {
-    expression: String.raw`variables.gang.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')`,
-    message: `${LABEL_GANG} must be a name of at most 63 characters: letters, digits, "-", "_" and "."`,
+    expression: `variables.gang.matches('${GANG_NAME.source}')`,
+    message: BAD_NAME({ field: LABEL_GANG }).text,
   },
   ...NUMBERS.map(([name, key]) => badNumber(name, key)),
   {
     expression: 'variables.has_size || variables.has_min',
-    message: `the pod names a gang without its size: set ${LABEL_GANG_SIZE} or ${LABEL_GANG_MIN}`,
+    message: NO_SIZE({ fields: `${LABEL_GANG_SIZE} or ${LABEL_GANG_MIN}` }).text,
   },
   {
     expression:
@@ -88,7 +90,7 @@ const VALIDATIONS = [
   },
   {
     expression: `!variables.isAuto || ${IS_OF_JOB}`,
-    message: `${LABEL_GANG}: ${GANG_AUTO} is for the pods of a Job; give the gang a name and a size`,
+    message: NOT_OF_A_JOB({ field: LABEL_GANG }).text,
   },
 ];
 
@@ -108,7 +110,7 @@ export const QUEUE_GANGS = {
   resourceRules: [
     WRITTEN_PODS,
     rule('batch', ['jobs'], ['CREATE', 'UPDATE']),
-    rule('apps', TEMPLATES.slice(1), ['CREATE', 'UPDATE']),
+    rule('apps', TEMPLATES, ['CREATE', 'UPDATE']),
   ],
   matchConditions: [
     condition(

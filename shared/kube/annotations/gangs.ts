@@ -18,6 +18,11 @@ const { kueue, coscheduling, lightweight } = FOREIGN_GANGS;
 /** Our own first, then the others; a group of coscheduling has its minimum in an object. */
 const FIELDS: readonly GangFields[] = [OWN, kueue, lightweight];
 
+/** The name of a gang. */
+export const GANG_NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+/** The size of a gang or its minimum, not yet bounded. */
+export const GANG_NUMBER = /^[1-9][0-9]{0,3}$/;
+
 /** Everything on a pod that may say that it belongs to a gang. */
 export const GANG_KEYS: readonly string[] = [...FIELDS, coscheduling].flatMap((fields: GangFields) =>
   Object.values(fields).map(String),
@@ -69,14 +74,14 @@ function jobOf({ owners }: Named): string | undefined {
 }
 
 function checked(field: string, wish: GangWish): GangWish {
-  const isName = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(wish.name);
+  const isName = GANG_NAME.test(wish.name);
   return isName ? wish : { ...wish, problem: BAD_NAME({ field }) };
 }
 
 function numberIn(pod: Named, field: string | undefined): number | undefined | Because {
   const value = field === undefined ? undefined : valueOf(pod, field);
   if (field === undefined || value === undefined) return undefined;
-  const isWhole = /^[1-9][0-9]{0,3}$/.test(value) && Number(value) <= MAX_GANG_SIZE;
+  const isWhole = GANG_NUMBER.test(value) && Number(value) <= MAX_GANG_SIZE;
   return isWhole ? Number(value) : BAD_NUMBER({ field, value: value.slice(0, 64), max: MAX_GANG_SIZE }, { field });
 }
 
