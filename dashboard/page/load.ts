@@ -11,6 +11,7 @@ import {
   type Column,
   empty,
   field,
+  filters,
   legend,
   markedBar,
   nodeLink,
@@ -59,15 +60,11 @@ function loadView({ nodes, params, setParams }: Context): Shown {
     ${panel('Cluster', sumsTable(nodes))}
     ${panel(
       'Nodes, most idle first',
-      html`<form
-        class="filters"
-        role="search"
-        aria-label="Filter nodes"
-        @submit=${(event: Event) => event.preventDefault()}
-      >
-        ${choice('Resource', kind === 'cpu' ? 'cpu' : '', OPTIONS, (resource) => setParams({ resource }))}
-        ${field('Node', params.get('text') ?? '', (text) => setParams({ text }))}
-      </form>`,
+      filters(
+        'Filter nodes',
+        choice('Resource', kind === 'cpu' ? 'cpu' : '', OPTIONS, (resource) => setParams({ resource })),
+        field('Node', params.get('text') ?? '', (text) => setParams({ text })),
+      ),
       html`<p class="quiet small" role="status">${countText(shown.length, all.length, nodes.size)}</p>`,
       legend(LEGEND),
       html`<ul class="queues">

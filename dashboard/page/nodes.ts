@@ -7,7 +7,7 @@ import type { NodeSummary } from '#dashboard/views/view.ts';
 import type { Context, Page, PageOptions, SetParams, Shown } from './context.ts';
 import { age, percent, podName, shownState, STATES } from './format.ts';
 import { DEFAULT_SORT, orderOf, selectedNodes, type SortColumn } from './node-filters.ts';
-import { badge, choice, empty, field, meter, type Option, panel, stateText, tableCells } from './parts.ts';
+import { badge, choice, empty, field, filters, meter, type Option, panel, stateText, tableCells } from './parts.ts';
 import { type VirtualRows, virtualRows } from './virtual-rows.ts';
 
 /** Its name in the address comes last. */
@@ -49,23 +49,21 @@ function nodesView({ nodes, params, setParams, now }: Context, rows: VirtualRows
       : nodeTable(shown, { rows, params, setParams, now });
   return html`<div class="stack">
     ${tiles(nodes, params, setParams)}
-    ${panel('Nodes', filters(params, setParams), count(shown.length, nodes.size), list)}
+    ${panel('Nodes', nodeFilters(params, setParams), count(shown.length, nodes.size), list)}
   </div>`;
 }
 
-function filters(params: URLSearchParams, setParams: SetParams): Shown {
+function nodeFilters(params: URLSearchParams, setParams: SetParams): Shown {
   const of = (name: string): string => params.get(name) ?? '';
   const set = (name: string) => (value: string) => setParams({ [name]: value });
-  return html`<form
-    class="filters"
-    role="search"
-    aria-label="Filter nodes"
-    @submit=${(event: Event) => event.preventDefault()}
-  >
-    ${field('Text', of('text'), set('text'))} ${choice('Mode', of('mode'), MODES, set('mode'))}
-    ${field('Policy', of('policy'), set('policy'))} ${field('Pod', of('pod'), set('pod'))}
-    ${field('Namespace', of('namespace'), set('namespace'))}
-  </form>`;
+  return filters(
+    'Filter nodes',
+    field('Text', of('text'), set('text')),
+    choice('Mode', of('mode'), MODES, set('mode')),
+    field('Policy', of('policy'), set('policy')),
+    field('Pod', of('pod'), set('pod')),
+    field('Namespace', of('namespace'), set('namespace')),
+  );
 }
 
 function count(shown: number, all: number): Shown {

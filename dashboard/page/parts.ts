@@ -162,6 +162,18 @@ export function troubleList(conditions: readonly ConditionView[]): Shown {
   </ul>`;
 }
 
+/** The fields that filter a list. */
+export function filters(label: string, ...fields: readonly TemplateResult[]): TemplateResult {
+  return html`<form
+    class="filters"
+    role="search"
+    aria-label=${label}
+    @submit=${(event: Event) => event.preventDefault()}
+  >
+    ${fields}
+  </form>`;
+}
+
 /** A labelled filter field; `change` gets its value. */
 export function field(label: string, value: string, change: (value: string) => void): TemplateResult {
   return html`<label class="field"

@@ -4,7 +4,7 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import type { TimelineEntry } from '#dashboard/views/view.ts';
 import type { Context, Page, Shown } from './context.ts';
 import { KINDS } from './format.ts';
-import { badge, choice, empty, field, moment, nodeLink, type Option, panel, podLink } from './parts.ts';
+import { badge, choice, empty, field, filters, moment, nodeLink, type Option, panel, podLink } from './parts.ts';
 
 const NONE =
   'No refused or removed pod and no pressure is recorded. Events last an hour, records of removed pods a week.';
@@ -21,16 +21,12 @@ function timelineView({ timeline, params, setParams, now }: Context): Shown {
   return html`<div class="stack">
     ${panel(
       'Refused and removed pods, pressure and problems',
-      html`<form
-        class="filters"
-        role="search"
-        aria-label="Filter entries"
-        @submit=${(event: Event) => event.preventDefault()}
-      >
-        ${field('Text', of('text'), set('text'))}
-        ${choice('Kind', of('kind'), [ANY_KIND, ...Object.entries(KINDS)], set('kind'))}
-        ${field('Namespace', of('namespace'), set('namespace'))}
-      </form>`,
+      filters(
+        'Filter entries',
+        field('Text', of('text'), set('text')),
+        choice('Kind', of('kind'), [ANY_KIND, ...Object.entries(KINDS)], set('kind')),
+        field('Namespace', of('namespace'), set('namespace')),
+      ),
       timeline.length > 0 && shown.length === 0 ? empty('No entry matches the filters.') : nothing,
       entryList(shown, now),
     )}
