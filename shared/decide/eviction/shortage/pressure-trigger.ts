@@ -92,14 +92,19 @@ function thresholdTriggers(
   for (const threshold of byUrgency(pressure.due)) {
     const observed = observationFor(threshold, pressure.observations, recent);
     if (observed === undefined || !isEvicting(threshold.signal)) continue;
-    const mode = mayAct(activations, threshold.id) ? thresholdMode(threshold, policy) : 'DryRun';
+    const mode = modeInForce(threshold, activations, policy);
     const key = `${mode} ${threshold.signal}`;
     if (!found.has(key)) found.set(key, thresholdTrigger(threshold, observed, { mode, snapshot, policy }));
   }
   return [...found.values()];
 }
 
-interface TriggerContext {
+/** A threshold that may not act yet is only tried. */
+export function modeInForce(threshold: Threshold, activations: RuleActivations, policy: AgentPolicy): Mode {
+  return mayAct(activations, threshold.id) ? thresholdMode(threshold, policy) : 'DryRun';
+}
+
+export interface TriggerContext {
   readonly mode: Mode;
   readonly snapshot: Pick<NodeSnapshot, 'readings' | 'reclaimable'>;
   readonly policy: AgentPolicy;

@@ -1,16 +1,16 @@
 import { quantityFromInteger, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountOf, amountToRelieve, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { type Observation, resourceOf } from '#shared/domain/pressure/signal.ts';
-import { type AgentPolicy, type Mode, thresholdMode } from '#shared/api/node-pressure-policy/policy.ts';
+import type { AgentPolicy, Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import { MODES } from '#shared/api/node-pressure-policy/signal-table.ts';
 import type { AgentState } from '#shared/decide/eviction/agent-state.ts';
 import { REASONS } from '#shared/decide/eviction/messages.ts';
 import { RELIEF_MS } from '#shared/decide/eviction/memory-trend.ts';
 import { isTerminating, type NodeSnapshot } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { lossOf } from '#shared/decide/eviction/usage-growth.ts';
+import { SECOND_MS } from '#shared/domain/base/durations.ts';
 import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
-import { type PressureTrigger, thresholdTrigger } from './pressure-trigger.ts';
-import { mayAct } from './rule-activation.ts';
+import { modeInForce, type PressureTrigger, thresholdTrigger, type TriggerContext } from './pressure-trigger.ts';
 
 const SIGNAL = 'memory.available';
 /** Kept above the hard threshold, as a share of the capacity: less than what lending keeps free besides. */
@@ -29,40 +29,42 @@ export function withSpareLine(
   snapshot: NodeSnapshot,
   policy: AgentPolicy,
 ): readonly PressureTrigger[] {
-  const isMet = (mode: Mode): boolean =>
-    triggers.some((each) => each.mode === mode && resourceOf(each.signal) === 'memory' && Number.isFinite(each.gap));
-  const modes = MODES.filter((mode) => !isMet(mode));
-  return [...modes.flatMap((mode) => spareTriggers(mode, state, snapshot, policy)), ...triggers];
-}
-
-/** A threshold that is only tried must not keep the line of those that evict from evicting. */
-function spareTriggers(
-  mode: Mode,
-  state: AgentState,
-  snapshot: NodeSnapshot,
-  policy: AgentPolicy,
-): readonly PressureTrigger[] {
   const observed = state.pressure.observations.get(SIGNAL);
   const graceSeconds = longestGrace(snapshot, policy);
-  if (observed === undefined || graceSeconds === undefined) return [];
-  const modeOf = (each: Threshold): Mode =>
-    mayAct(state.activations, each.id) ? thresholdMode(each, policy) : 'DryRun';
-  const thresholds = policy.thresholds.filter((each) => modeOf(each) === mode);
+  if (observed === undefined || graceSeconds === undefined) return triggers;
+  const expected = lossWithin(RELIEF_MS + graceSeconds * SECOND_MS, quantityNumber(observed.available), state);
+  const isMet = (mode: Mode): boolean =>
+    triggers.some((each) => each.mode === mode && resourceOf(each.signal) === 'memory' && Number.isFinite(each.gap));
+  const lines = MODES.filter((mode) => !isMet(mode)).flatMap((mode) => {
+    // A threshold that is only tried must not keep the line of those that evict from evicting.
+    const thresholds = policy.thresholds.filter(
+      (each) => each.signal === SIGNAL && modeInForce(each, state.activations, policy) === mode,
+    );
+    return spareTriggers(thresholds, observed, expected, { mode, snapshot, policy });
+  });
+  return [...lines, ...triggers];
+}
+
+function spareTriggers(
+  thresholds: readonly Threshold[],
+  observed: Observation,
+  expected: number,
+  context: TriggerContext,
+): readonly PressureTrigger[] {
   const base = highest(thresholds, observed);
   if (base === undefined) return [];
-  const expected = lossWithin(RELIEF_MS + graceSeconds * 1_000, quantityNumber(observed.available), state);
+  const available = quantityNumber(observed.available);
   const line = Math.ceil(floorOf(thresholds, observed) + expected);
-  if (quantityNumber(observed.available) >= line) return [];
+  if (available >= line) return [];
   const threshold: Threshold = {
     ...base,
     value: { kind: 'amount', amount: quantityFromInteger(line, 'BinarySI') },
     gracePeriodSeconds: Math.max(1, base.gracePeriodSeconds),
     minimumReclaim: undefined,
   };
-  const available = quantityNumber(observed.available);
   const texts = { available: readableBytes(available), line: readableBytes(line), expected: readableBytes(expected) };
   const because = REASONS.spareRoomNeeded(texts, { signal: SIGNAL, available, line, expected: Math.round(expected) });
-  return [{ ...thresholdTrigger(threshold, observed, { mode, snapshot, policy }), because, onlySpare: true }];
+  return [{ ...thresholdTrigger(threshold, observed, context), because, onlySpare: true }];
 }
 
 /** Seconds that the pods in spare room may take to stop; `undefined` without such a pod. */
@@ -73,19 +75,18 @@ function longestGrace({ pods }: NodeSnapshot, { mostGraceSeconds }: AgentPolicy)
   return Math.min(MAX_GRACE_SECONDS, mostGraceSeconds, Math.max(...wished));
 }
 
-/** The threshold on memory that is met first as memory runs short. */
+/** The threshold that is met first as memory runs short. */
 function highest(thresholds: readonly Threshold[], observed: Observation): Threshold | undefined {
   const needed = (each: Threshold): number => quantityNumber(amountToRelieve(each, observed));
-  return thresholds.filter(({ signal }) => signal === SIGNAL).toSorted((a, b) => needed(b) - needed(a))[0];
+  return thresholds.toSorted((a, b) => needed(b) - needed(a))[0];
 }
 
 /** What must be left in any case: no threshold is met, and some more above the hard ones. */
 function floorOf(thresholds: readonly Threshold[], observed: Observation): number {
   const reserved = quantityNumber(observed.capacity) * RESERVED_SHARE;
-  const floors = thresholds.flatMap((each) => {
-    if (each.signal !== SIGNAL) return [];
+  const floors = thresholds.map((each) => {
     const needed = quantityNumber(amountToRelieve(each, observed));
-    return [isHard(each) ? Math.max(needed, quantityNumber(amountOf(each.value, observed)) + reserved) : needed];
+    return isHard(each) ? Math.max(needed, quantityNumber(amountOf(each.value, observed)) + reserved) : needed;
   });
   return Math.max(0, ...floors);
 }
