@@ -2,8 +2,8 @@ import type { Because } from '#shared/domain/base/because.ts';
 import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
-import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
-import { SPARE_KINDS, SPARE_RESOURCES, type SpareKind } from '#shared/domain/spare/spare-resources.ts';
+import { spareAmount } from '#shared/domain/spare/spare-amounts.ts';
+import { SPARE_KINDS, type SpareKind } from '#shared/domain/spare/spare-resources.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { lendsTooLittle } from './messages.ts';
 
@@ -32,15 +32,14 @@ function leftOnNodes(kind: SpareKind, { nodes, pods }: Pick<ClusterModel, 'nodes
     if (!hasEnded(each)) taken.set(nodeName, (taken.get(nodeName) ?? 0) + spareOf(each, kind));
   }
   const lent = nodes.flatMap(({ name, allocatable }) => {
-    const amount = allocatable.get(SPARE_RESOURCES[kind]);
-    return amount === undefined ? [] : [{ node: name, left: quantityNumber(amount) - (taken.get(name) ?? 0) }];
+    const amount = spareAmount(allocatable, kind);
+    return amount === undefined ? [] : [{ node: name, left: amount - (taken.get(name) ?? 0) }];
   });
   return lent.sort((a, b) => b.left - a.left);
 }
 
 function spareOf(pod: Pod, kind: SpareKind): number {
-  const amount = podRequests(pod, SCHEDULER_VIEW).get(SPARE_RESOURCES[kind]);
-  return amount === undefined ? 0 : quantityNumber(amount);
+  return spareAmount(podRequests(pod, SCHEDULER_VIEW), kind) ?? 0;
 }
 
 function textOf(amount: number, kind: SpareKind): string {

@@ -7,8 +7,9 @@ import {
   type PressureReport,
 } from '#shared/domain/nodes/plan-node-changes.ts';
 import type { SpareNode } from '#shared/domain/nodes/plan-spare.ts';
-import { type Amounts, NO_AMOUNTS, quantityNumber } from '#shared/domain/quantity/quantity.ts';
-import { SPARE_KINDS, SPARE_RESOURCES } from '#shared/domain/spare/spare-resources.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
+import { nodeAmount, spareAmount } from '#shared/domain/spare/spare-amounts.ts';
+import { SPARE_KINDS } from '#shared/domain/spare/spare-resources.ts';
 import { opennessOf } from '#shared/decide/queues/open-node.ts';
 import { decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import { PRESSURE_CONDITIONS, PRESSURE_TAINTS } from '#shared/kube/api-names.ts';
@@ -83,25 +84,15 @@ export function readKnownNode(raw: KubeObject): KnownNode {
 }
 
 /** A node that cannot be read as kube-scheduler reads it takes no pods. */
-function spareNode(raw: KubeObject, capacity: Amounts = NO_AMOUNTS): SpareNode {
+function spareNode(raw: KubeObject, capacity: Amounts | undefined): SpareNode {
   const node = decodeNode(raw);
-  const offered = SPARE_KINDS.map((kind) => [kind, numberIn(capacity, SPARE_RESOURCES[kind])] as const);
+  const offered = SPARE_KINDS.map((kind) => [kind, spareAmount(capacity, kind)] as const);
   return {
     name: raw.metadata.name ?? '',
     isOpen: node.ok && opennessOf(node.value) !== 'Closed',
     offered: Object.fromEntries(offered.filter(([, amount]) => amount !== undefined)),
-    capacity: {
-      memory: numberIn(capacity, 'memory') ?? 0,
-      cpu: MILLICORES * (numberIn(capacity, 'cpu') ?? 0),
-    },
+    capacity: { memory: nodeAmount(capacity, 'memory') ?? 0, cpu: nodeAmount(capacity, 'cpu') ?? 0 },
   };
-}
-
-const MILLICORES = 1_000;
-
-function numberIn(amounts: Amounts, name: string): number | undefined {
-  const amount = amounts.get(name);
-  return amount && quantityNumber(amount);
 }
 
 function ownTaints(taints: readonly WireObject[]): ReadonlyMap<Family, Instant | undefined> {

@@ -14,7 +14,7 @@ import { DOUBTS, LOG } from '#agent/messages.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { decodeObject, isRecord, readAmounts } from '#shared/kube/decode/wire-object.ts';
-import { quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { nodeAmount } from '#shared/domain/spare/spare-amounts.ts';
 import { faultLog } from '#shared/runtime/fault-log.ts';
 
 /** A watch that receives nothing for 90 s is opened again. */
@@ -154,8 +154,9 @@ export function slimNode({ metadata, status }: KubeObject): OwnNode {
 
 function allocatableOf(allocatable: unknown): OwnNode['allocatable'] {
   const read = decodeObject({ allocatable }, (status) => readAmounts(status, 'allocatable'));
-  const [memory, cpu] = ['memory', 'cpu'].map((name) => (read.ok ? read.value?.get(name) : undefined));
-  return memory && cpu && { memory: quantityNumber(memory), cpu: quantityMilliNumber(cpu) };
+  const amounts = read.ok ? read.value : undefined;
+  const [memory, cpu] = [nodeAmount(amounts, 'memory'), nodeAmount(amounts, 'cpu')];
+  return memory === undefined || cpu === undefined ? undefined : { memory, cpu };
 }
 
 function readyStatus(conditions: unknown): unknown {

@@ -1,9 +1,9 @@
 import { podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
-import { type Amounts, quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { type Amounts, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
-import { SPARE_RESOURCES } from '#shared/domain/spare/spare-resources.ts';
-import { usesSpareRoom } from '#shared/domain/spare/spare-room.ts';
+import { nodeAmount, spareAmount } from '#shared/domain/spare/spare-amounts.ts';
+import type { SpareKind } from '#shared/domain/spare/spare-resources.ts';
 import { type AgentPolicy, thresholdMode } from '#shared/api/node-pressure-policy/policy.ts';
 import { leastHeadroom } from '#shared/decide/eviction/memory-trend.ts';
 import { decidingObservations } from '#shared/decide/eviction/snapshot/deciding-figures.ts';
@@ -24,28 +24,23 @@ export interface SparePods {
 
 /** Terminating pods count: the kubelet counts them too. */
 export function sparePodsOf({ running }: Pick<PodsOnNode, 'running'>): SparePods {
-  const all = running.map(({ pod }) => ({ uid: pod.uid, isSpare: usesSpareRoom(pod), amounts: podRequests(pod) }));
-  const [spare, others] = [all.filter(({ isSpare }) => isSpare), all.filter(({ isSpare }) => !isSpare)];
+  const { spare = [], others = [] } = Object.groupBy(running, ({ isInSpareRoom }) =>
+    isInSpareRoom ? 'spare' : 'others',
+  );
+  const [ofSpare, ofOthers] = [requestsOf(spare), requestsOf(others)];
   return {
-    uids: spare.map(({ uid }) => uid),
-    requested: {
-      memory: total(spare, (amounts) => numberOf(amounts, SPARE_RESOURCES.memory)),
-      cpu: total(spare, (amounts) => numberOf(amounts, SPARE_RESOURCES.cpu)),
-    },
-    others: {
-      memory: total(others, (amounts) => numberOf(amounts, 'memory')),
-      cpu: total(others, (amounts) => numberOf(amounts, 'cpu', quantityMilliNumber)),
-    },
+    uids: spare.map(({ pod }) => pod.uid),
+    requested: { memory: total(ofSpare, spareAmount, 'memory'), cpu: total(ofSpare, spareAmount, 'cpu') },
+    others: { memory: total(ofOthers, nodeAmount, 'memory'), cpu: total(ofOthers, nodeAmount, 'cpu') },
   };
 }
 
-function total(pods: readonly { readonly amounts: Amounts }[], of: (amounts: Amounts) => number): number {
-  return pods.reduce((sum, { amounts }) => sum + of(amounts), 0);
+function requestsOf(pods: PodsOnNode['running']): readonly Amounts[] {
+  return pods.map(({ pod }) => podRequests(pod));
 }
 
-function numberOf(amounts: Amounts, name: string, read = quantityNumber): number {
-  const amount = amounts.get(name);
-  return amount === undefined ? 0 : read(amount);
+function total(requests: readonly Amounts[], amountIn: typeof nodeAmount, kind: SpareKind): number {
+  return requests.reduce((sum, amounts) => sum + (amountIn(amounts, kind) ?? 0), 0);
 }
 
 /** What a pass saw; `undefined` while memory or CPU is not measured, or the amounts of the node are unknown. */

@@ -125,6 +125,11 @@ describe('the pass over spare room', () => {
     expect(await pass()).toEqual([undefined, undefined]);
   });
 
+  test('offers no more CPU than the node has, also where that is a part of one', async () => {
+    node.status.capacity = { cpu: '500m', memory: '8Gi' };
+    expect(await pass()).toEqual(['1073741824', '500']);
+  });
+
   test('falls to what spare pods request and no further', async () => {
     await pass();
     report(0, 2 ** 28);
