@@ -47,9 +47,10 @@ export function createCandidate(options: CandidateOptions): LeaseCandidate {
 
   const remainingMs = (): number => Math.max(0, writtenAt + renewDeadlineMs - clock.monotonic());
 
-  function isHeldIn(lease: KubeObject): boolean {
+  /** What the lease says if it may be taken; `undefined` while another candidate holds it. */
+  function recordToTake(lease: KubeObject): LeaseRecord | undefined {
     sighting = sight(sighting, leaseRecord(lease, durationMs), clock.monotonic());
-    return !mayAcquire(sighting, identity, clock.monotonic());
+    return mayAcquire(sighting, identity, clock.monotonic()) ? sighting.record : undefined;
   }
 
   async function tryAcquire(signal: AbortSignal): Promise<LeaseAttempt> {
@@ -57,8 +58,8 @@ export function createCandidate(options: CandidateOptions): LeaseCandidate {
     formerUntil = found.kind === 'ok' ? Math.min(renewedAt(found.object), clock.now()) : 0;
     if (found.kind === 'notFound') return attempt(await write(createLease(options), takenOver(options)));
     if (found.kind !== 'ok') return attempt(found);
-    if (isHeldIn(found.object)) return { kind: 'held' };
-    const record = leaseRecord(found.object, durationMs);
+    const record = recordToTake(found.object);
+    if (record === undefined) return { kind: 'held' };
     return attempt(await write(patchLease(options, record), takenOver(options, record)));
   }
 
@@ -100,7 +101,7 @@ export function createCandidate(options: CandidateOptions): LeaseCandidate {
 
   return {
     tryAcquire,
-    isHeldIn,
+    isHeldIn: (lease) => recordToTake(lease) === undefined,
     tryRenew,
     release,
     remainingMs,
