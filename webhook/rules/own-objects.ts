@@ -1,6 +1,7 @@
 import { PRIORITY_RULES_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import type { ListWatchOptions } from '#shared/kube/reflector/list-watch.ts';
 import { PROMPT_BACKOFF, REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import {
@@ -29,17 +30,18 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   ...SHIPPED_POLICIES.map(({ metadata }) => metadata.name ?? ''),
 ]);
 
+function ifOurs(raw: KubeObject): KubeObject | undefined {
+  return OWN_NAMES.has(raw.metadata.name ?? '') ? raw : undefined;
+}
+
 /** Until a kind has been listed, as where the API server does not serve it, its objects are read one by one. */
 export function createOwnObjects(options: ClientContext): OwnObjects {
   // Before 1.36 they are not served, which is no fault.
   const log = { warn: () => undefined, error: options.log.error.bind(options.log) };
   const sinceMinor36 = { backoff: REFLECTOR_BACKOFF, log };
   const fieldSelector = `metadata.name=${WEBHOOK_CONFIGURATION}`;
-  const copyOf = (resource: Resource, special = {}): readonly [Resource, Reflector<KubeObject>] => {
-    const slim = (raw: KubeObject): KubeObject | undefined =>
-      OWN_NAMES.has(raw.metadata.name ?? '') ? raw : undefined;
-    return [resource, createReflector({ ...options, backoff: PROMPT_BACKOFF, ...special, resource, slim })];
-  };
+  const copyOf = (resource: Resource, special: Partial<ListWatchOptions> = {}) =>
+    [resource, createReflector({ ...options, backoff: PROMPT_BACKOFF, ...special, resource, slim: ifOurs })] as const;
   const copies = new Map([
     copyOf(MUTATING_WEBHOOKS, { fieldSelector }),
     copyOf(VALIDATING_WEBHOOKS, { fieldSelector }),
