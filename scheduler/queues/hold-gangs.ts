@@ -5,6 +5,7 @@ import { podReference } from '#shared/kube/events/event-recorder.ts';
 import { type HalfGang, halfGangs } from '#shared/decide/queues/half-gangs.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import type { QueuedPod } from '#shared/decide/queues/queued-pod.ts';
+import { MAX_OPEN } from './open-requests.ts';
 import { type EvictionPorts, QueueEvictions } from './queue-evictions.ts';
 import type { StartGangs } from './start-gangs.ts';
 
@@ -17,8 +18,6 @@ export interface HoldGangsPorts extends Omit<EvictionPorts, 'isEnforcing'> {
 
 /** How long a gang that went back lets others go first; twice as long each time. */
 const BACK_MS = { first: 60_000, most: 600_000 } as const;
-/** Maximum open requests; with more, the API server only queues them. */
-const AT_ONCE = 16;
 
 /**
  * Sends gangs back whole that hold room with too few pods: their owners create the pods again, which wait behind their
@@ -52,7 +51,7 @@ export class HoldGangs {
     for (const gang of this.#told.keys()) if (!names.has(gang)) this.#told.delete(gang);
     for (const half of halves) {
       this.#tell(half);
-      const due = this.#going.size < AT_ONCE ? this.#dueOf(half) : [];
+      const due = this.#going.size < MAX_OPEN ? this.#dueOf(half) : [];
       if (due.length > 0) this.#begin(half, due);
     }
   }

@@ -16,6 +16,7 @@ import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { isWaiting, type QueuedPod } from '#shared/decide/queues/queued-pod.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { faultLog } from '#shared/runtime/fault-log.ts';
+import { requestEach } from './open-requests.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 
 export interface LetInPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
@@ -35,8 +36,6 @@ export interface Refusal {
   readonly pauseMs: number;
 }
 
-/** Maximum open requests; with more, the API server only queues them. */
-const AT_ONCE = 16;
 /** Passes may run ten times a second, and an obstacle to a change rarely disappears by the next pass. Pauses double. */
 const PAUSES = { refused: { firstMs: 10_000, mostMs: 300_000 }, fault: { firstMs: 1_000, mostMs: 30_000 } } as const;
 /** What says nothing about the pod, and passes by itself. */
@@ -57,17 +56,12 @@ export async function letPodsIn(
     ...plan.released.map(({ uid }) => ({ uid, queue: '' })),
     ...plan.letIn,
   ];
-  const next = all
-    .filter(({ uid }) => mayTry(uid, ports))
-    .slice(0, MAX_OF_PLAN)
-    .values();
-  const work = async (): Promise<void> => {
-    for (const { uid, queue, against } of next) {
-      if (signal.aborted || !ports.term.isHeld()) return;
-      await takeGateOff(uid, { queue, decision, ...(against !== undefined && { against }) }, ports, signal);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  const now = all.filter(({ uid }) => mayTry(uid, ports)).slice(0, MAX_OF_PLAN);
+  await requestEach(now, async ({ uid, queue, against }) => {
+    if (signal.aborted || !ports.term.isHeld()) return false;
+    await takeGateOff(uid, { queue, decision, ...(against !== undefined && { against }) }, ports, signal);
+    return true;
+  });
 }
 
 function mayTry(uid: string, ports: Pick<LetInPorts, 'refused' | 'clock'>): boolean {

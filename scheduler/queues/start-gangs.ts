@@ -14,6 +14,7 @@ import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { isWaiting } from '#shared/decide/queues/queued-pod.ts';
 import { type NominationPorts, writeNomination } from './nominations.ts';
+import { requestEach } from './open-requests.ts';
 
 export interface StartGangsPorts extends Pick<ClientContext, 'clock' | 'log'>, NominationPorts {
   readonly snapshot: ClusterSnapshot;
@@ -41,8 +42,6 @@ interface Start {
   readonly done: Promise<void>;
 }
 
-/** Maximum open requests; with more, the API server only queues them. */
-const AT_ONCE = 16;
 /** A gang of a thousand pods takes some ten milliseconds of a large cluster. */
 const PLANNED_WITHIN_MS = 100;
 /** Planning takes a fifth of the time at most. */
@@ -258,16 +257,12 @@ export class StartGangs {
 
   /** Resolves with the first failure. */
   async #write(nominations: readonly (readonly [uid: string, node: string | null])[]): Promise<string | undefined> {
-    const next = nominations.values();
     let fault: string | undefined;
-    const work = async (): Promise<void> => {
-      for (const [uid, node] of next) {
-        const outcome = await writeNomination(this.#ports, uid, node);
-        fault ??= outcome?.message;
-        if (fault !== undefined && node !== null) return;
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    await requestEach(nominations, async ([uid, node]) => {
+      const outcome = await writeNomination(this.#ports, uid, node);
+      fault ??= outcome?.message;
+      return fault === undefined || node === null;
+    });
     return fault;
   }
 
