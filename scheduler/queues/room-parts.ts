@@ -7,7 +7,7 @@ import { Reclaim, type ReclaimPorts } from './reclaim.ts';
 import { StartGangs } from './start-gangs.ts';
 
 /** What every part here needs. */
-interface RoomPorts extends Omit<ReclaimPorts, 'settings' | 'leading' | 'letIn' | 'isStarting' | 'metrics'> {
+interface RoomPorts extends Omit<ReclaimPorts, 'settings' | 'leading' | 'letIn' | 'gangs' | 'metrics'> {
   readonly metrics: QueueMetrics;
   readonly declared: () => { readonly reclaim: ReclaimSettings; readonly gangTimeoutMs: number };
   readonly letInPorts: LetInPorts;
