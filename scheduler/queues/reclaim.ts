@@ -202,8 +202,12 @@ export class Reclaim {
   }
 
   #isDue(uid: string): boolean {
-    const isBusy = this.#maker.isBusyWith(uid) || this.#ports.gangs?.isStarting(uid) === true;
-    return !isBusy && !isAhead(this.#again, uid, this.#ports.clock);
+    return !this.#isBusyWith(uid) && !isAhead(this.#again, uid, this.#ports.clock);
+  }
+
+  /** Whether a decision about the pod or its gang is being carried out. */
+  #isBusyWith(uid: string): boolean {
+    return this.#maker.isBusyWith(uid) || this.#ports.gangs?.isStarting(uid) === true;
   }
 
   async #decide(input: RoomInput, seekers: readonly Seeker[], signal: AbortSignal): Promise<readonly SeekerStep[]> {
@@ -287,8 +291,7 @@ export class Reclaim {
   }
 
   #claimsAmong(plan: QueuePlan, roomless: readonly WaitingPod[]): Steps<readonly string[]> {
-    const { pods, gangs } = this.#ports;
-    const isBusy = (uid: string): boolean => this.#maker.isBusyWith(uid) || gangs?.isStarting(uid) === true;
-    return staleNominations(plan, roomless, { pods, isBusy });
+    const { pods } = this.#ports;
+    return staleNominations(plan, roomless, { pods, isBusy: (uid) => this.#isBusyWith(uid) });
   }
 }
