@@ -19,10 +19,13 @@ describe.skipIf(why !== undefined)(`gangs on the stock kube-scheduler${why ?? ''
   beforeAll(() => scene.open(), 120_000);
   afterAll(() => scene.close());
 
+  function createMember(gang: string, size: number, index: number): Promise<void> {
+    const labels = { [GANG]: gang, [`${GANG}-size`]: String(size) };
+    return scene.createPod({ name: `${gang}-${index}`, queue: 'prod', cpu: '2', labels });
+  }
+
   async function createGang(name: string, size: number, created = size): Promise<void> {
-    const labels = { [GANG]: name, [`${GANG}-size`]: String(size) };
-    const names = Array.from({ length: created }, (_, index) => `${name}-${index}`);
-    await Promise.all(names.map((each) => scene.createPod({ name: each, queue: 'prod', cpu: '2', labels })));
+    await Promise.all(Array.from({ length: created }, (_, index) => createMember(name, size, index)));
   }
 
   const createSingles = (count: number): Promise<unknown> =>
@@ -72,21 +75,15 @@ describe.skipIf(why !== undefined)(`gangs on the stock kube-scheduler${why ?? ''
     await createSingles(8);
     await eventually(async () => expect(await scene.onNodes()).toHaveLength(8), PATIENCE_MS);
     expect(await countsOf('late')).toEqual({ in: 0, bound: 0, nominated: 0 });
-    await scene.createPod({
-      name: 'late-3',
-      queue: 'prod',
-      cpu: '2',
-      labels: { [GANG]: 'late', [`${GANG}-size`]: '4' },
-    });
+    await createMember('late', 4, 3);
     await untilWhole('late', 4);
   });
 
   test('whole, though the leader is killed while it starts', TEST, async () => {
     await scene.begin({ prod: {} }, []);
     await createGang('train', 8, 7);
-    const labels = { [GANG]: 'train', [`${GANG}-size`]: '8' };
     await Promise.all([
-      scene.createPod({ name: 'train-7', queue: 'prod', cpu: '2', labels }),
+      createMember('train', 8, 7),
       letTimePass(WHILE_NOMINATING_MS, 'unseen').then(() => scene.replaceLeader()),
     ]);
     await untilWhole('train', 8);
