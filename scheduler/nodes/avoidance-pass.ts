@@ -7,15 +7,14 @@ import {
   type AvoidPolicy,
   planAvoidance,
 } from '#shared/domain/nodes/plan-avoidance.ts';
-import { EVENT_REASONS, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { ObjectReference } from '#shared/kube/events/event-recorder.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { AvoidEntry } from '#shared/domain/nodes/avoid-nodes.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
-import { type NodePassPorts, writeFenced } from './pass-ports.ts';
+import { mergeAsRead, type NodePassPorts, writeFenced } from './pass-ports.ts';
 
 interface Planned {
   readonly mode: Exclude<NodeMode, 'Disabled'>;
@@ -109,18 +108,13 @@ function referenceTo({ namespace, kind, name }: OwnerKey): ObjectReference {
   return { apiVersion: API_VERSIONS[kind] ?? '', kind, namespace, name };
 }
 
-const OPTIONS = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
-
-/**
- * Replaces `spec.avoid` conditionally: any other write since the object was read is a conflict, and the next pass plans
- * again.
- */
+/** Replaces `spec.avoid`. */
 function writeAvoid(
   client: KubeClient,
   { name, resourceVersion }: NodePressure,
   avoid: readonly AvoidEntry[],
   signal: AbortSignal,
 ): Promise<Outcome<unknown>> {
-  const patch = { metadata: { resourceVersion }, spec: { avoid: encodeAvoid(avoid) } };
-  return patchObject(client, { resource: NODE_PRESSURES, name }, patch, { ...OPTIONS, signal });
+  const address = { resource: NODE_PRESSURES, name, resourceVersion };
+  return mergeAsRead(client, address, { spec: { avoid: encodeAvoid(avoid) } }, signal);
 }

@@ -1,4 +1,6 @@
+import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
+import { type ObjectAddress, patchObject } from '#shared/kube/client/objects.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -63,6 +65,20 @@ export async function writeFenced(
   if (outcome.kind !== 'conflict' && outcome.kind !== 'notFound')
     faultLog(log, 'Node write failed').answered(`${object} of ${name}`, outcome);
   return outcome.kind === 'ok';
+}
+
+/** Of the writes of the passes. */
+export const WRITE = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
+
+/** Merges fields into an object. Any other write since it was read is a conflict, and the next pass plans again. */
+export function mergeAsRead(
+  client: KubeClient,
+  { resourceVersion, ...address }: ObjectAddress & { readonly resourceVersion: string | undefined },
+  fields: object,
+  signal: AbortSignal,
+): Promise<Outcome<unknown>> {
+  const patch = { metadata: { resourceVersion }, ...fields };
+  return patchObject(client, address, patch, { ...WRITE, type: 'merge', signal });
 }
 
 /** `topic` separates independent decisions. */

@@ -3,13 +3,11 @@ import type { NodePressure } from '#shared/api/node-pressure.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { planSpare, type SpareOffer, type SparePlan, type SpareReport } from '#shared/domain/nodes/plan-spare.ts';
 import { SPARE_KINDS, SPARE_RESOURCES } from '#shared/domain/spare/spare-resources.ts';
-import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { NODES } from '#shared/kube/resource.ts';
 import type { KnownNode } from './known-node.ts';
-import { type NodePassPorts, writeFenced } from './pass-ports.ts';
+import { mergeAsRead, type NodePassPorts, writeFenced } from './pass-ports.ts';
 
 interface Planned {
   readonly node: KnownNode;
@@ -72,12 +70,7 @@ async function carryOut({ node, plan }: Planned, ports: NodePassPorts, signal: A
   ports.log.info({ ...plan.because.facts, code: plan.because.code }, 'Node offers other spare room');
 }
 
-const OPTIONS = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
-
-/**
- * Conditional: any other write since the node was read is a conflict, and the next pass plans again. A kubelet copies the
- * capacity to allocatable; a node without one needs both.
- */
+/** A kubelet copies the capacity to allocatable; a node without one needs both. */
 function writeOffer(
   client: KubeClient,
   { name, resourceVersion }: KnownNode,
@@ -85,8 +78,8 @@ function writeOffer(
   signal: AbortSignal,
 ): Promise<Outcome<unknown>> {
   const amounts = Object.fromEntries(SPARE_KINDS.map((kind) => [SPARE_RESOURCES[kind], textOf(offer[kind])]));
-  const patch = { metadata: { resourceVersion }, status: { capacity: amounts, allocatable: amounts } };
-  return patchObject(client, { resource: NODES, name, subresource: 'status' }, patch, { ...OPTIONS, signal });
+  const address = { resource: NODES, name, subresource: 'status', resourceVersion };
+  return mergeAsRead(client, address, { status: { capacity: amounts, allocatable: amounts } }, signal);
 }
 
 /** Withdrawn by removing the key. */

@@ -6,7 +6,7 @@ import {
   type TaintPolicy,
 } from '#shared/domain/nodes/plan-node-changes.ts';
 import { DEFAULT_NODE_SETTINGS, type NodeSettings } from '#shared/domain/nodes/node-settings.ts';
-import { EVENT_REASONS, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
@@ -14,7 +14,7 @@ import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { NODES } from '#shared/kube/resource.ts';
 import { MANY_UNDONE } from './contested-writes.ts';
 import { CONDITION_TYPES, type KnownNode, TAINT_KEYS, reportOf } from './known-node.ts';
-import { type NodePassPorts, writeFenced } from './pass-ports.ts';
+import { mergeAsRead, type NodePassPorts, WRITE, writeFenced } from './pass-ports.ts';
 
 /** Brings our taints and conditions of every node up to date with what its agent reported. */
 export async function runTaintPass(ports: NodePassPorts, signal: AbortSignal): Promise<void> {
@@ -115,12 +115,7 @@ export interface NodeWrite {
   readonly now: Instant;
 }
 
-const OPTIONS = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
-
-/**
- * Writes our taints conditionally: a write by someone else since the node was read is a conflict, and the next pass
- * plans again. `spec.taints` is one list without an owner per entry, so all other taints are written back unchanged.
- */
+/** `spec.taints` is one list without an owner per entry, so all other taints are written back unchanged. */
 function writeTaints(
   client: KubeClient,
   { node, changes, now }: NodeWrite,
@@ -134,8 +129,8 @@ function writeTaints(
     ...others,
     ...added.map(({ family }) => ({ key: TAINT_KEYS[family], effect: 'NoSchedule', timeAdded })),
   ];
-  const patch = { metadata: { resourceVersion: node.resourceVersion }, spec: { taints } };
-  return patchObject(client, { resource: NODES, name: node.name }, patch, { ...OPTIONS, type: 'merge', signal });
+  const { name, resourceVersion } = node;
+  return mergeAsRead(client, { resource: NODES, name, resourceVersion }, { spec: { taints } }, signal);
 }
 
 /** Writes our conditions; those of the kubelet and of other controllers stay, as the list is merged by type. */
@@ -146,7 +141,7 @@ function writeConditions(
 ): Promise<Outcome<unknown>> {
   const conditions = changes.flatMap((change) => (change.kind === 'condition' ? [conditionPatch(change, now)] : []));
   const address = { resource: NODES, name: node.name, subresource: 'status' };
-  return patchObject(client, address, { status: { conditions } }, { ...OPTIONS, type: 'strategic', signal });
+  return patchObject(client, address, { status: { conditions } }, { ...WRITE, type: 'strategic', signal });
 }
 
 function conditionPatch({ family, status }: Extract<NodeChange, { kind: 'condition' }>, now: Instant): object {
