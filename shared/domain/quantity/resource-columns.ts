@@ -70,6 +70,11 @@ function isEqual(a: readonly Whole[], b: readonly Whole[]): boolean {
   return a.length === b.length && a.every((amount, column) => amount === b[column]);
 }
 
+/** True for a resource that is counted in bytes. */
+export function isInBytes(name: string): boolean {
+  return name === 'memory' || name === 'ephemeral-storage' || name.startsWith('hugepages-');
+}
+
 const REQUESTS_PREFIX = 'requests.';
 
 /** True for names without a slash and for those containing `kubernetes.io/`. `pkg/apis/core/v1/helper` IsNativeResource. */

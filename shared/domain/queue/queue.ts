@@ -1,4 +1,5 @@
 import { type Amounts, type Quantity, quantityMilliValue, quantityValue } from '#shared/domain/quantity/quantity.ts';
+import { isInBytes } from '#shared/domain/quantity/resource-columns.ts';
 import { larger, type Whole } from '#shared/domain/quantity/whole.ts';
 
 /**
@@ -89,8 +90,4 @@ export function queueQuantity(type: string, amount: Whole): Quantity {
   return isInBytes(type)
     ? { mantissa: amount, exponent: 0, format: 'BinarySI', spelling: undefined }
     : { mantissa: amount, exponent: -3, format: 'DecimalSI', spelling: undefined };
-}
-
-function isInBytes(type: string): boolean {
-  return type === 'memory' || type === 'ephemeral-storage' || type.startsWith('hugepages-');
 }

@@ -199,6 +199,7 @@ function isWanted(wanted: ReadonlyMap<string, readonly HostPort[]>, port: HostPo
 
 /** One resource that the incoming pod needs. */
 export interface Need {
+  readonly resource: string;
   /**
    * The text of Kubernetes if only this resource is missing: one list shared by all nodes, because a plan keeps one for
    * each.
@@ -232,6 +233,7 @@ const NOTHING: readonly string[] = [];
 export function needsOf(pod: Pod, snapshot: ClusterSnapshot): readonly Need[] {
   const amounts = [...scheduledAmounts(podRequests(pod))].filter(([, amount]) => amount > 0);
   return amounts.map(([resource, amount]) => ({
+    resource,
     shortage: [`Insufficient ${resource}`],
     column: snapshot.columns.indexes.get(resource) ?? -1,
     amount,

@@ -1,3 +1,4 @@
+import { memoize } from '#shared/domain/base/memoize.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { interPodAffinity } from '#shared/domain/placement/filters/inter-pod-affinity.ts';
@@ -29,8 +30,10 @@ export class NodeRooms {
   readonly #width: number;
   readonly #free: Float64Array;
   readonly #indexes: ReadonlyMap<string, number>;
-  /** By column: what the largest node has. */
-  readonly #most = new Map<number, number>();
+  /** What the largest node has of a column. */
+  readonly #mostOf = memoize((column: number): number =>
+    this.entries.reduce((most, { allocatable }) => Math.max(most, Number(allocatable[column] ?? 0)), 0),
+  );
 
   private constructor({ nodes }: Pick<ClusterSnapshot, 'nodes'>) {
     this.entries = [...nodes.values()];
@@ -89,15 +92,6 @@ export class NodeRooms {
   /** The largest part of all nodes that the pod takes of one resource. */
   shareOf(needs: readonly Need[]): number {
     return Math.max(0, ...needs.map(({ column, amount }) => Number(amount) / this.#mostOf(column)));
-  }
-
-  #mostOf(column: number): number {
-    const known = this.#most.get(column);
-    if (known !== undefined) return known;
-    let most = 0;
-    for (const { allocatable } of this.entries) most = Math.max(most, Number(allocatable[column] ?? 0));
-    this.#most.set(column, most);
-    return most;
   }
 
   take(index: number, needs: readonly Need[], times: number): void {

@@ -1,9 +1,10 @@
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
-import { compareTexts } from '#shared/domain/base/texts.ts';
+import { compareTexts, podName } from '#shared/domain/base/texts.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { quantityFromInteger, quantityFromMilli } from '#shared/domain/quantity/quantity.ts';
+import { isInBytes } from '#shared/domain/quantity/resource-columns.ts';
 import { isFixed, largestHole, NodeRooms, type PodToPlace, readPodsToPlace } from './node-rooms.ts';
 import type { Need } from '#shared/domain/placement/filters/node-filters.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -41,8 +42,10 @@ const MAX_REPAIRS = 200;
  * that pods of one kind fill a node before the next. Where a pod finds none, one that was put before it makes place.
  */
 export function* placeTogether(question: TogetherQuestion): Steps<TogetherPlan> {
-  const unseen = question.pods.find((pod) => isFixed(pod, question.snapshot) !== undefined);
-  if (unseen !== undefined) return notSeen(unseen, isFixed(unseen, question.snapshot) ?? '');
+  for (const pod of question.pods) {
+    const unseen = isFixed(pod, question.snapshot);
+    if (unseen !== undefined) return notSeen(pod, unseen);
+  }
   const rooms = yield* roomsOf(question);
   const pods = yield* readPodsToPlace(question, rooms);
   const plan = new Plan(rooms);
@@ -188,8 +191,8 @@ const NOT_SEEN = reason<Unseen>(
   ({ pod, what }) => `no plan: ${pod} has ${what}, and where such pods fit together is not known`,
 );
 
-function notSeen({ namespace, name }: Pod, what: string): TogetherPlan {
-  const facts = { pod: `${namespace}/${name}`, what };
+function notSeen(pod: Pod, what: string): TogetherPlan {
+  const facts = { pod: podName(pod), what };
   return { kind: 'None', because: NOT_SEEN(facts, { ...facts }) };
 }
 
@@ -209,18 +212,13 @@ const NO_PLAN = reason<Short>(
 /** What is missing is told of the resource of which nodes have least, in parts of what the pod needs. */
 function noPlan(placed: number, pods: number, pod: PodToPlace, rooms: NodeRooms): TogetherPlan {
   const { need, hole } = largestHole(pod, rooms);
-  const type = need === undefined ? 'pods' : need.shortage[0].replace('Insufficient ', '');
+  const type = need?.resource ?? 'pods';
   const text = (amount: number): string => `${amountText(type, amount)} ${type}`;
   const facts = { placed, pods, needed: text(Number(need?.amount ?? 1)), hole: text(hole) };
   return { kind: 'None', because: NO_PLAN(facts, { ...facts }) };
 }
 
 function amountText(type: string, amount: number): string {
-  const isBytes =
-    type !== 'cpu' && (type === 'memory' || type === 'ephemeral-storage' || type.startsWith('hugepages-'));
-  return formatQuantity(
-    type === 'cpu'
-      ? quantityFromMilli(amount, 'DecimalSI')
-      : quantityFromInteger(amount, isBytes ? 'BinarySI' : 'DecimalSI'),
-  );
+  if (type === 'cpu') return formatQuantity(quantityFromMilli(amount, 'DecimalSI'));
+  return formatQuantity(quantityFromInteger(amount, isInBytes(type) ? 'BinarySI' : 'DecimalSI'));
 }
