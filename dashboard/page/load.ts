@@ -48,7 +48,8 @@ export function loadPage(): Page {
 
 function loadView({ nodes, params, setParams }: Context): Shown {
   const kind = params.get('resource') === 'cpu' ? 'cpu' : 'memory';
-  const all = nodeLoads(nodes.values(), kind);
+  const loads = { memory: nodeLoads(nodes.values(), 'memory'), cpu: nodeLoads(nodes.values(), 'cpu') };
+  const all = loads[kind];
   if (all.length === 0)
     return html`<div class="stack">
       ${panel('Spare room', empty('No node measures spare room: no NodePressurePolicy with spec.spare is in force.'))}
@@ -57,7 +58,7 @@ function loadView({ nodes, params, setParams }: Context): Shown {
   const found = all.filter(({ name }) => name.includes(wanted));
   const shown = found.slice(0, MAX_LINES);
   return html`<div class="stack">
-    ${panel('Cluster', sumsTable(nodes))}
+    ${panel('Cluster', sumsTable(loads))}
     ${panel(
       'Nodes, most idle first',
       filters(
@@ -83,9 +84,9 @@ function countText(shown: number, measured: number, all: number): string {
   return `${shown === measured ? measured : `${shown} of ${measured}`} nodes${silent}`;
 }
 
-function sumsTable(nodes: Context['nodes']): Shown {
+function sumsTable(loads: Readonly<Record<SpareKind, readonly NodeLoad[]>>): Shown {
   const rows = SPARE_KINDS.map((kind): Row => {
-    const { requested, idle, lendable, lent, taken } = spareSums(nodeLoads(nodes.values(), kind));
+    const { requested, idle, lendable, lent, taken } = spareSums(loads[kind]);
     const amounts = [requested, idle, lendable, lent, taken].map((amount) => loadAmount(kind, amount));
     return [['', SUM_TITLES[kind]], ...amounts.map((text) => ['number', text] as const)];
   });
