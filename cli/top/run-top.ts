@@ -1,3 +1,4 @@
+import { spareAmountText } from '#shared/domain/spare/spare-amounts.ts';
 import type { SpareKind } from '#shared/domain/spare/spare-resources.ts';
 import { spareSums } from '#shared/domain/spare/spare-sums.ts';
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
@@ -36,7 +37,7 @@ import { nodeList, podList, silentNodes } from './node-lists.ts';
 import { priorityList } from './priority-list.ts';
 import { queueList } from './queue-list.ts';
 import { quotaList } from './quota-list.ts';
-import { amountText, spareList } from './spare-list.ts';
+import { spareList } from './spare-list.ts';
 
 /** Also which resource the amounts are of. */
 export interface TopQueuesOptions extends ListCommandOptions {
@@ -118,7 +119,7 @@ export async function runTopSpare({ resource, ...options }: TopSpareOptions, io:
 
 function tellSums(rows: ReturnType<typeof spareList>['rows'], resource: SpareKind, io: ProcessIo): void {
   const sums = spareSums(rows);
-  const text = (name: keyof typeof sums) => amountText(resource, sums[name]);
+  const text = (name: keyof typeof sums) => spareAmountText(resource, sums[name]);
   const [requested, idle, lent, taken] = [text('requested'), text('idle'), text('lent'), text('taken')];
   io.tell(spareSumsText({ nodes: rows.length, resource, requested, idle, lent, taken }));
 }

@@ -2,7 +2,7 @@ import { isFresh, type NodePressure } from '#shared/api/node-pressure.ts';
 import type { SpareEntry } from '#shared/api/spare-status.ts';
 import { ageText, compareTexts } from '#shared/domain/base/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
+import { spareAmountText } from '#shared/domain/spare/spare-amounts.ts';
 import type { SpareKind } from '#shared/domain/spare/spare-resources.ts';
 import { idleOf } from '#shared/domain/spare/spare-sums.ts';
 import { clusterModel } from '#cli/cluster/cluster-model.ts';
@@ -14,7 +14,7 @@ import type { Metadata } from '#cli/output/answer.ts';
 export function spareList(read: ClusterManifests, kind: SpareKind): Listing<SpareRow> {
   const amount = (header: string, of: (row: SpareRow) => number) => ({
     header,
-    cell: (row: SpareRow) => amountText(kind, of(row)),
+    cell: (row: SpareRow) => spareAmountText(kind, of(row)),
   });
   return {
     kind: 'SpareSummary',
@@ -31,19 +31,11 @@ export function spareList(read: ClusterManifests, kind: SpareKind): Listing<Spar
       amount('LENT', ({ lent }) => lent),
       amount('TAKEN', ({ taken }) => taken),
       { header: 'HISTORY', cell: ({ since }) => ageText(since, read.now), isAge: true },
-      amountWide('MEDIAN', ({ median }) => amountText(kind, median)),
-      amountWide('HIGHEST', ({ highest }) => amountText(kind, highest)),
-      amountWide('REASON', ({ because }) => because.text),
+      { ...amount('MEDIAN', ({ median }) => median), isWide: true },
+      { ...amount('HIGHEST', ({ highest }) => highest), isWide: true },
+      { header: 'REASON', cell: ({ because }) => because.text, isWide: true },
     ],
   };
-}
-
-function amountWide(header: string, cell: (row: SpareRow) => string) {
-  return { header, cell, isWide: true };
-}
-
-export function amountText(kind: SpareKind, amount: number): string {
-  return kind === 'memory' ? readableBytes(amount) : `${amount}m`;
 }
 
 interface SpareRow extends SpareEntry {

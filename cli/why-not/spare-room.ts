@@ -1,8 +1,7 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
-import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
-import { spareAmount } from '#shared/domain/spare/spare-amounts.ts';
+import { spareAmount, spareAmountText } from '#shared/domain/spare/spare-amounts.ts';
 import { SPARE_KINDS, type SpareKind } from '#shared/domain/spare/spare-resources.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { lendsTooLittle } from './messages.ts';
@@ -16,9 +15,9 @@ export function spareShortages(pod: Pod, cluster: Pick<ClusterModel, 'nodes' | '
     if (most !== undefined && most.left >= asked) return [];
     const facts = {
       kind,
-      asked: textOf(asked, kind),
+      asked: spareAmountText(kind, asked),
       node: most?.node ?? '',
-      left: textOf(Math.max(0, most?.left ?? 0), kind),
+      left: spareAmountText(kind, Math.max(0, most?.left ?? 0)),
     };
     return [{ code: 'SpareRoomMissing', text: lendsTooLittle(facts), facts }];
   });
@@ -40,8 +39,4 @@ function leftOnNodes(kind: SpareKind, { nodes, pods }: Pick<ClusterModel, 'nodes
 
 function spareOf(pod: Pod, kind: SpareKind): number {
   return spareAmount(podRequests(pod, SCHEDULER_VIEW), kind) ?? 0;
-}
-
-function textOf(amount: number, kind: SpareKind): string {
-  return kind === 'memory' ? readableBytes(amount) : `${amount}m`;
 }

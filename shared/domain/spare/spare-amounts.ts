@@ -1,3 +1,4 @@
+import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
 import { type Amounts, quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { SPARE_RESOURCES, type SpareKind } from './spare-resources.ts';
 
@@ -11,4 +12,9 @@ export function nodeAmount(amounts: Amounts | undefined, kind: SpareKind): numbe
 export function spareAmount(amounts: Amounts | undefined, kind: SpareKind): number | undefined {
   const amount = amounts?.get(SPARE_RESOURCES[kind]);
   return amount && quantityNumber(amount);
+}
+
+/** An amount of spare room as people read it: `1.5Gi`, `500m`. */
+export function spareAmountText(kind: SpareKind, amount: number): string {
+  return kind === 'memory' ? readableBytes(amount) : `${amount}m`;
 }
