@@ -1,3 +1,4 @@
+import { podName } from '#shared/domain/base/texts.ts';
 import { gangKey, groupGangs, type GangMember } from '#shared/domain/gang/gang.ts';
 import { controllerOf, hasEnded, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import { gangWishOf } from '#shared/kube/annotations/gangs.ts';
@@ -31,6 +32,5 @@ function memberOf(pod: Pod): readonly GangMember[] {
   const gang = gangWishOf(pod);
   if (gang === undefined) return [];
   const isIn = isBound(pod) || pod.annotations.has(ANNOTATION_ADMITTED);
-  const { uid, namespace, name } = pod;
-  return [{ uid, name: `${namespace}/${name}`, queue: '', gang, isIn, owner: controllerOf(pod)?.uid }];
+  return [{ uid: pod.uid, name: podName(pod), queue: '', gang, isIn, owner: controllerOf(pod)?.uid }];
 }

@@ -1,4 +1,5 @@
 import type { Steps } from '#shared/domain/base/steps.ts';
+import { podName } from '#shared/domain/base/texts.ts';
 import { controllerOf, type Pod } from '#shared/domain/pod/pod.ts';
 import { type Gang, type GangFacts, gangKey, type GangMember, groupGangs } from '#shared/domain/gang/gang.ts';
 import { tooLarge } from '#shared/domain/queue/gang-too-large.ts';
@@ -111,11 +112,11 @@ function factsOf({ gangs, minOf = () => 'None' }: GangInput): GangFacts {
 
 /** A waiting pod without a queue is in no gang either. */
 function memberOf(pod: QueuedPod, { find, counted }: GangInput): readonly QueueMember[] {
+  const { uid, gang, owner } = pod;
   const isIn = !isWaiting(pod);
   const found = find(pod);
-  if (pod.gang === undefined || (!isIn && found.kind === 'none')) return [];
+  if (gang === undefined || (!isIn && found.kind === 'none')) return [];
   const queue = isIn ? chargedQueue(pod, find) : found.kind === 'queue' ? found.name : '';
-  const { uid, gang, owner } = pod;
   const requests = counted(pod.requests);
-  return [{ pod, uid, gang, owner, queue, isIn, requests, name: `${pod.namespace}/${pod.name}` }];
+  return [{ pod, uid, gang, owner, queue, isIn, requests, name: podName(pod) }];
 }

@@ -3,9 +3,8 @@ import type { RefusedMembers } from '#shared/domain/gang/gang.ts';
 import { INCOMPLETE } from '#shared/domain/gang/messages.ts';
 import type { LetIn, LetInDecision, LetInQuestion } from '#shared/domain/queue/let-in.ts';
 import type { Preempted } from '#shared/domain/queue/pass-stages.ts';
-import { addAmounts } from '#shared/domain/queue/usage.ts';
+import { totalRequests } from '#shared/domain/queue/usage.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import type { Whole } from '#shared/domain/quantity/whole.ts';
 import type { QueueGang, QueueMember } from './gangs.ts';
 
 /*
@@ -75,14 +74,12 @@ const NO_MATTER_OF_ROOM: ReadonlySet<string> = new Set(['GangIsHalf', 'GangNotSe
 
 /** The rest of a gang that has begun to go in goes first, so that it is not half of one for long. */
 function asOne(key: string, pods: readonly WaitingPod[], isBegun: boolean): WaitingPod {
-  const requests = new Map<string, Whole>();
-  for (const pod of pods) addAmounts(requests, pod.requests);
   const first = pods[0] as WaitingPod;
   return {
     ...first,
     uid: `gang ${key}`,
     name: key,
-    requests,
+    requests: totalRequests(pods),
     members: pods,
     priority: Math.max(...pods.map(({ priority }) => priority)),
     waitingSince: Math.min(...pods.map(({ waitingSince }) => waitingSince)),

@@ -2,10 +2,9 @@ import { type RunningGang, spareMembers } from '#shared/domain/gang/gang-cost.ts
 import { memoize } from '#shared/domain/base/memoize.ts';
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { candidatesAmong, type Givers, type GivingNode, goingOrder, lossProfile, needsOn } from './givers.ts';
-import type { QueueAmounts } from './queue.ts';
 import type { RunningPod } from './queue-pod.ts';
 import { findObjection, VICTIM_RULES } from './reclaim-rules.ts';
-import { addAmounts } from './usage.ts';
+import { totalRequests } from './usage.ts';
 import { type Profile, type SearchWork, smallestSet } from './victim-set.ts';
 
 /** As in `ReclaimQuestion`. */
@@ -68,14 +67,8 @@ function asVictim(question: GangQuestion, givers: Givers, gang: RunningGang<Runn
   const isUntouched = question.budgets.get(gangBudget(gang.key)) === spareMembers(gang);
   if (!isUntouched || gang.running.some(isKept)) return undefined;
   const budgets = spentBudgets(question.budgets, gang);
-  const profile = budgets && lossProfile(givers, queue, totalOf(gang.running));
+  const profile = budgets && lossProfile(givers, queue, totalRequests(gang.running));
   return profile === undefined || budgets === undefined ? undefined : { gang, profile, budgets };
-}
-
-function totalOf(pods: readonly RunningPod[]): QueueAmounts {
-  const total = new Map<string, Whole>();
-  for (const { requests } of pods) addAmounts(total, requests);
-  return total;
 }
 
 function spentBudgets(budgets: GangQuestion['budgets'], { key, running }: RunningGang<RunningPod>) {
@@ -107,7 +100,7 @@ function setOn(
 ): readonly GangSet[] {
   const own = node.pods.filter((pod) => pod.ofGang === gang);
   if (own.length === 0) return [];
-  const freed = totalOf(own);
+  const freed = totalRequests(own);
   const { types } = givers.taker;
   // Of a type only what runs on this node helps here, of a crowded queue above all that the gang gives.
   const given = profile.gives.map((amount, need) =>

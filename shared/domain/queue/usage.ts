@@ -10,6 +10,13 @@ export function addAmounts(sum: Map<string, Whole>, amounts: QueueAmounts): void
   for (const [type, amount] of amounts) sum.set(type, plus(sum.get(type) ?? 0, amount));
 }
 
+/** What pods request together. */
+export function totalRequests(pods: readonly { readonly requests: QueueAmounts }[]): QueueAmounts {
+  const total = new Map<string, Whole>();
+  for (const { requests } of pods) addAmounts(total, requests);
+  return total;
+}
+
 /** Subtracts amounts from a sum, type by type, in place. */
 export function subtractAmounts(sum: Map<string, Whole>, amounts: QueueAmounts): void {
   for (const [type, amount] of amounts) sum.set(type, minus(sum.get(type) ?? 0, amount));
