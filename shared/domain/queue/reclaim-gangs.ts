@@ -39,9 +39,10 @@ export function* gangSets(question: GangQuestion, givers: Givers, work: SearchWo
   for (const [index, gang] of inOrder.entries()) {
     if (index % GANGS_PER_STEP === GANGS_PER_STEP - 1) yield;
     const victim = asVictim(question, givers, gang);
+    if (victim === undefined) continue;
     const names = new Set(gang.running.map(({ node }) => node));
     const nodes = question.nodes.filter(({ name }) => names.has(name));
-    const sets = victim === undefined ? [] : nodes.flatMap((node) => setOn(question, givers, { node, victim, work }));
+    const sets = nodes.flatMap((node) => setOn(question, givers, { node, victim, work }));
     const [best] = sets.sort((a, b) => a.victims.length - b.victims.length);
     if (best !== undefined) return best;
   }
