@@ -108,14 +108,11 @@ function* stepsFor(state: RoomState, group: readonly Seeker[], now: Instant): St
   for (const seeker of group) {
     const step = yield* stepFor(left, seeker, now);
     yield;
+    if (step.kind === 'None') return { steps: wholeGroups(group.map((each) => ({ seeker: each, step }))), left: state };
     steps.push({ seeker, step });
-    if (step.kind === 'None') break;
     left = after(left, seeker, step);
   }
-  const whole = wholeGroups(
-    group.map((seeker, index) => steps[index] ?? { seeker, step: (steps.at(-1) as SeekerStep).step }),
-  );
-  return { steps: whole, left: steps.at(-1)?.step.kind === 'None' ? state : left };
+  return { steps, left };
 }
 
 const NO_ROOM_FOR_GANG = 'NoRoomForGang';
