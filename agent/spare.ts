@@ -5,8 +5,9 @@ import type { PodsOnNode } from '#shared/decide/eviction/snapshot/node-snapshot.
 import { restoreSpareState } from '#shared/decide/spare/digest.ts';
 import type { SpareObservation } from '#shared/decide/spare/lendable.ts';
 import { observeSpare, type SparePods, sparePodsOf } from '#shared/decide/spare/observe-spare.ts';
-import { type BySpareKind, decideSpare, type SpareDecision, type SpareState } from '#shared/decide/spare/spare.ts';
+import { decideSpare, type SpareDecision, type SpareState } from '#shared/decide/spare/spare.ts';
 import { spareStatus, writtenSpare } from '#shared/decide/spare/spare-status.ts';
+import type { BySpareKind } from '#shared/domain/spare/spare-resources.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { PreviousStatus } from './observe/api-server/node-pressure-object.ts';
 

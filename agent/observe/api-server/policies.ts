@@ -15,6 +15,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { decodeObject, isRecord, readAmounts } from '#shared/kube/decode/wire-object.ts';
 import { nodeAmount } from '#shared/domain/spare/spare-amounts.ts';
+import type { BySpareKind } from '#shared/domain/spare/spare-resources.ts';
 import { faultLog } from '#shared/runtime/fault-log.ts';
 
 /** A watch that receives nothing for 90 s is opened again. */
@@ -119,7 +120,7 @@ export interface OwnNode {
   /** Whether the kubelet reports that it can run pods: the condition Ready is True. */
   readonly isKubeletReady: boolean;
   /** Bytes and millicores that pods may request; `undefined` if the kubelet has not said so yet. */
-  readonly allocatable: { readonly memory: number; readonly cpu: number } | undefined;
+  readonly allocatable: BySpareKind<number> | undefined;
 }
 
 type NodeOptions = Omit<ReflectorOptions<OwnNode>, 'resource' | 'fieldSelector' | 'slim'>;

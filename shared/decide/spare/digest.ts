@@ -1,4 +1,5 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { BySpareKind } from '#shared/domain/spare/spare-resources.ts';
 import { decodeHistogram, encodeHistogram } from './histogram.ts';
 import { type SpareState, emptySpareState } from './spare.ts';
 import type { UsageHistory } from './usage-history.ts';
@@ -23,7 +24,7 @@ export interface WrittenSpare {
   /** When it was written. */
   readonly at: Instant;
   /** What it published last. */
-  readonly lent: { readonly memory: number; readonly cpu: number };
+  readonly lent: BySpareKind<number>;
 }
 
 /** The state to go on with; an empty one if the digest cannot be read. */

@@ -2,15 +2,14 @@ import { podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
 import { type Amounts, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
-import { nodeAmount, spareAmount } from '#shared/domain/spare/spare-amounts.ts';
-import type { SpareKind } from '#shared/domain/spare/spare-resources.ts';
+import { nodeAmount, spareAmount, spareAmountText } from '#shared/domain/spare/spare-amounts.ts';
+import type { BySpareKind, SpareKind } from '#shared/domain/spare/spare-resources.ts';
 import { type AgentPolicy, thresholdMode } from '#shared/api/node-pressure-policy/policy.ts';
 import { leastHeadroom } from '#shared/decide/eviction/memory-trend.ts';
 import { decidingObservations } from '#shared/decide/eviction/snapshot/deciding-figures.ts';
 import type { NodeSnapshot, PodsOnNode } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import type { SpareObservation } from './lendable.ts';
 import { LENDING } from './messages.ts';
-import type { BySpareKind } from './spare.ts';
 
 /** Bytes and millicores. */
 type NodeAmounts = BySpareKind<number>;
@@ -58,7 +57,7 @@ export function observeSpare(
   const spareUsed = spareUsage(snapshot, pods);
   const headroom = leastHeadroom(policy.thresholds, observations);
   const objection = objectionTo(snapshot, policy);
-  const idle = cpu.availableCores * MILLICORES;
+  const [cores, idle] = [cpu.cores * MILLICORES, cpu.availableCores * MILLICORES];
   return {
     memory: {
       capacity,
@@ -71,13 +70,13 @@ export function observeSpare(
       objection,
     },
     cpu: {
-      capacity: cpu.cores * MILLICORES,
+      capacity: cores,
       allocatable: allocatable.cpu,
-      ceiling: cpu.cores * MILLICORES,
-      used: Math.max(0, cpu.cores * MILLICORES - idle - spareUsed.cpu),
+      ceiling: cores,
+      used: Math.max(0, cores - idle - spareUsed.cpu),
       requested: pods.others.cpu,
       spare: { requested: pods.requested.cpu, used: spareUsed.cpu },
-      textOf: (millicores) => `${Math.round(millicores)}m`,
+      textOf: (millicores) => spareAmountText('cpu', Math.round(millicores)),
       objection,
     },
   };

@@ -1,10 +1,9 @@
 import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { BySpareKind } from '#shared/domain/spare/spare-resources.ts';
 
 /** Amounts that a node is to offer, and since when. */
-export interface Published {
-  readonly memory: number;
-  readonly cpu: number;
+export interface Published extends BySpareKind<number> {
   readonly at: Instant;
 }
 
@@ -29,7 +28,7 @@ const SLACK = 0.015;
  */
 export function publish(
   before: Published,
-  { memory, cpu, at }: Readonly<Record<'memory' | 'cpu', Publishable>> & { readonly at: Instant },
+  { memory, cpu, at }: BySpareKind<Publishable> & { readonly at: Instant },
 ): Published {
   const wanted = { memory: wantedOf(memory), cpu: wantedOf(cpu), at };
   const mayRise = at - before.at >= RISE_MS;

@@ -1,11 +1,12 @@
+import { DAY_MS } from '#shared/domain/base/durations.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { SpareKind } from '#shared/domain/spare/spare-resources.ts';
+import type { BySpareKind, SpareKind } from '#shared/domain/spare/spare-resources.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { SpareEntry, SpareStatus } from '#shared/api/spare-status.ts';
 import { encodeDigest, type WrittenSpare } from './digest.ts';
 import { percentileOf } from './histogram.ts';
 import type { SpareObservation } from './lendable.ts';
-import type { BySpareKind, SpareDecision } from './spare.ts';
+import type { SpareDecision } from './spare.ts';
 
 /** `status.spare` of a NodePressure; `wallOffsetMs` makes wall time of a monotonic one. */
 export function spareStatus(
@@ -48,8 +49,8 @@ function reportable(amount: number): number {
   return Math.min(amount, Number.MAX_SAFE_INTEGER);
 }
 
-/** A report of that is older than this says nothing about the node of now. */
-const MAX_AGE_MS = 86_400_000;
+/** A report that is older than this says nothing about the node of now. */
+const MAX_AGE_MS = DAY_MS;
 
 /** What an earlier process wrote, in the monotonic time of this one; `undefined` if there is nothing to go on with. */
 export function writtenSpare(

@@ -1,5 +1,5 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { SpareKind } from '#shared/domain/spare/spare-resources.ts';
+import type { BySpareKind } from '#shared/domain/spare/spare-resources.ts';
 import type { SpareSettings } from '#shared/domain/spare/spare-settings.ts';
 import { cpuRule, type Lendable, type LendingRule, lendableOf, memoryRule, type SpareObservation } from './lendable.ts';
 import { type Publishable, publish, type Published } from './publish.ts';
@@ -17,8 +17,6 @@ export interface ResourceState {
   /** What spare pods requested in the last minutes. */
   readonly taken: readonly { readonly at: Instant; readonly requested: number }[];
 }
-
-export type BySpareKind<T> = Readonly<Record<SpareKind, T>>;
 
 export interface SpareDecision {
   readonly state: SpareState;

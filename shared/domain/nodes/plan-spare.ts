@@ -1,23 +1,23 @@
 import { type Because, reason } from '#shared/domain/base/because.ts';
-import { SPARE_KINDS, type SpareKind } from '#shared/domain/spare/spare-resources.ts';
+import { type BySpareKind, SPARE_KINDS, type SpareKind } from '#shared/domain/spare/spare-resources.ts';
 import type { SpareSettings } from '#shared/domain/spare/spare-settings.ts';
 
 /** What a node offers to spare pods now; a resource that it does not offer is absent. Bytes and millicores. */
-export type SpareOffer = Readonly<Partial<Record<SpareKind, number>>>;
+export type SpareOffer = Partial<BySpareKind<number>>;
 
 export interface SpareNode {
   readonly name: string;
   /** Whether it takes new pods: ready, not cordoned and not being emptied. */
   readonly isOpen: boolean;
   readonly offered: SpareOffer;
-  readonly capacity: Readonly<Record<SpareKind, number>>;
+  readonly capacity: BySpareKind<number>;
 }
 
 /** What the agent of the node reported. */
 export interface SpareReport {
   readonly mode: 'DryRun' | 'Enforce';
   readonly isFresh: boolean;
-  readonly amounts: Readonly<Record<SpareKind, { readonly lent: number; readonly taken: number }>>;
+  readonly amounts: BySpareKind<{ readonly lent: number; readonly taken: number }>;
 }
 
 export interface SparePlan {

@@ -5,9 +5,10 @@
 
 export const SPARE_KINDS = ['memory', 'cpu'] as const;
 export type SpareKind = (typeof SPARE_KINDS)[number];
+export type BySpareKind<T> = Readonly<Record<SpareKind, T>>;
 
 /** Memory in bytes, CPU in millicores: extended resources are whole numbers. */
-export const SPARE_RESOURCES: Readonly<Record<SpareKind, string>> = {
+export const SPARE_RESOURCES: BySpareKind<string> = {
   memory: 'plimsoll.dev/spare-memory',
   cpu: 'plimsoll.dev/spare-cpu',
 };

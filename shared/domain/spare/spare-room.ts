@@ -13,7 +13,7 @@ import {
   quantityValue,
   ZERO,
 } from '#shared/domain/quantity/quantity.ts';
-import { SPARE_KINDS, SPARE_RESOURCES, type SpareKind } from './spare-resources.ts';
+import { type BySpareKind, SPARE_KINDS, SPARE_RESOURCES, type SpareKind } from './spare-resources.ts';
 
 /** What a pod may be made of for these questions. */
 type WithSpec = { readonly spec: Pick<PodSpec, 'containers' | 'initContainers' | 'resources'> };
@@ -34,7 +34,7 @@ export function requestsNodeRoom({ spec }: WithSpec): boolean {
 }
 
 /** What one container requests of spare room in place of its requests. */
-export type SpareAmounts = Readonly<Partial<Record<SpareKind, Quantity>>>;
+export type SpareAmounts = Partial<BySpareKind<Quantity>>;
 
 /** How a pod is moved to spare room. */
 export interface SpareMove {
