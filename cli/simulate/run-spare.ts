@@ -2,7 +2,7 @@ import { isFresh } from '#shared/api/node-pressure.ts';
 import { nodeSettingsIn, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import { simulateSpare } from '#shared/decide/spare/simulate-spare.ts';
 import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
-import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { nodeAmount } from '#shared/domain/spare/spare-amounts.ts';
 import type { SpareSettings } from '#shared/domain/spare/spare-settings.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES } from '#shared/kube/resource.ts';
 import { clusterModel } from '#cli/cluster/cluster-model.ts';
@@ -65,9 +65,9 @@ function rowsOf(read: ClusterManifests, given: Partial<SpareSettings>): readonly
   return pressures.flatMap(({ name, status }) => {
     const node = byName.get(name);
     if (!isFresh(status, read.now)) return [];
-    const memory = node?.allocatable.get('memory');
+    const allocatable = nodeAmount(node?.allocatable, 'memory');
     const { spare } = nodeSettingsIn(selectPolicy(policies, node?.labels ?? new Map()));
-    const simulated = simulateSpare(status, memory && quantityNumber(memory), { ...spare, ...given }, read.now);
+    const simulated = simulateSpare(status, allocatable, { ...spare, ...given }, read.now);
     if (simulated === undefined) return [];
     const { lendable, exceededPercent, because } = simulated;
     const now = status.spare?.memory.lendable ?? 0;
