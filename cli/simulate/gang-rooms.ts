@@ -11,9 +11,13 @@ export function gangRooms({ plan, room: { pods, snapshot } }: QueueScene): Reado
     const waiting = members.flatMap(({ uid }) => pods.get(uid)?.unplaced ?? []);
     const found = finish(placeTogether({ snapshot, pods: waiting, expected }));
     for (const pod of waiting) {
-      const node = found.kind === 'Placed' ? (found.nodeOf.get(pod.uid) ?? '') : undefined;
-      if (node !== undefined) expected.set(pod.uid, { pod, node });
-      rooms.set(pod.uid, found.kind === 'None' ? found : roomOn(node ?? ''));
+      if (found.kind === 'None') {
+        rooms.set(pod.uid, found);
+        continue;
+      }
+      const node = found.nodeOf.get(pod.uid) ?? '';
+      expected.set(pod.uid, { pod, node });
+      rooms.set(pod.uid, roomOn(node));
     }
   }
   return rooms;

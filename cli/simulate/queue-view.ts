@@ -61,22 +61,18 @@ export function queueView(scene: QueueScene): QueueSimulation {
   const { decision, held, homeless, outOfGang, released, returned } = plan;
   const rooms = roomsFor(scene);
   const isPlanless = ({ pod: { uid, gang } }: LetIn) => gang !== undefined && rooms.get(uid)?.kind === 'None';
+  const rowOf = (pod: WaitingPod, because: Because) => podRow(pod, because, rooms.get(pod.uid));
+  const letInRow = ({ pod, because }: LetIn) => rowOf(pod, because);
   const letIn = [
     ...released.map((pod) => outsideRow(pod, QUEUES.released)),
-    ...decision.letIn
-      .filter((each) => !isPlanless(each))
-      .map(({ pod, because }) => podRow(pod, because, rooms.get(pod.uid))),
-    ...plan.letIn
-      .filter(({ against }) => against !== undefined)
-      .map((pod) => podRow(pod, QUEUES.replaces, rooms.get(pod.uid))),
+    ...decision.letIn.filter((each) => !isPlanless(each)).map(letInRow),
+    ...plan.letIn.filter(({ against }) => against !== undefined).map((pod) => rowOf(pod, QUEUES.replaces)),
   ];
   const waiting = [
-    ...decision.letIn.filter(isPlanless).map(({ pod, because }) => podRow(pod, because, rooms.get(pod.uid))),
-    ...held.map((pod) =>
-      podRow(pod, withWayOut(whyWaiting(plan.question, decision, pod), plan.heldRollouts, pod), rooms.get(pod.uid)),
-    ),
+    ...decision.letIn.filter(isPlanless).map(letInRow),
+    ...held.map((pod) => rowOf(pod, withWayOut(whyWaiting(plan.question, decision, pod), plan.heldRollouts, pod))),
     ...[...homeless, ...outOfGang].map(({ pod, because, queue }) => outsideRow(pod, because, queue)),
-    ...returned.map(({ pod, queue, because }) => podRow(pod.asWaiting(queue), because, rooms.get(pod.uid))),
+    ...returned.map(({ pod, queue, because }) => rowOf(pod.asWaiting(queue), because)),
   ];
   return {
     message: QUEUES.headline(letIn.length, waiting.length),
