@@ -69,7 +69,9 @@ export function parseYaml(text: string, settings: DocumentSettings = {}): unknow
   return document === undefined ? null : valueOf(document);
 }
 
-type DocumentSettings = Readonly<Partial<Record<'uniqueKeys', boolean>>>;
+interface DocumentSettings {
+  readonly uniqueKeys?: boolean;
+}
 
 /** The first document of a text, if there is any, and the first mistake in it. */
 export interface YamlDocument {
