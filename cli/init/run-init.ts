@@ -1,5 +1,6 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { createObject, listObjects } from '#shared/kube/client/objects.ts';
+import { kindLabel } from '#shared/kube/resource.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { formatYaml } from '#cli/output/answer.ts';
 import { printable, printLine } from '#cli/output/table.ts';
@@ -46,7 +47,7 @@ const said = (text: string, isRefused = false): Placed => ({ text, isRefused });
 async function place(wanted: FirstDayObject, client: KubeClient, strategy: DryRunStrategy): Promise<Placed> {
   const { resource, object } = wanted;
   const { name } = object.metadata;
-  const label = `${resource.kind.toLowerCase()}.${resource.group}/${name}`;
+  const label = `${kindLabel(resource)}/${name}`;
   const listed = await listObjects(client, { resource });
   if (listed.kind === 'notFound') return said(notServed(label));
   if (listed.kind !== 'ok') return said(cannotCreate(label, listed.message), true);

@@ -3,7 +3,7 @@ import { createObject, getObject, patchObject } from '#shared/kube/client/object
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { apiVersionOf, QUEUES, type Resource } from '#shared/kube/resource.ts';
+import { apiVersionOf, kindLabel, QUEUES, type Resource, resourceLabel } from '#shared/kube/resource.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { formatTable, printable, printLine } from '#cli/output/table.ts';
 import { type DryRunStrategy, InputError, type ProcessIo } from '#cli/process-io.ts';
@@ -52,7 +52,7 @@ function objectForms(): readonly string[] {
 }
 
 function namesOf(resource: Resource): readonly string[] {
-  return [kindOf(resource), resource.plural].flatMap((name) => [name, `${name}.${resource.group}`]);
+  return [kindOf(resource), kindLabel(resource), resource.plural, resourceLabel(resource)];
 }
 
 function kindOf({ kind }: Resource): string {
@@ -150,7 +150,7 @@ function changesOf(
 }
 
 function labelOf({ resource, name }: SwitchSetting): string {
-  return `${kindOf(resource)}.${resource.group}/${name}`;
+  return `${kindLabel(resource)}/${name}`;
 }
 
 /** Creates the object where there is none. */

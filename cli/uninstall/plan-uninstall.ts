@@ -1,6 +1,6 @@
 import { NAMESPACE_NODE, NAMESPACE_SYSTEM, PRESSURE_TAINTS } from '#shared/kube/api-names.ts';
 import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
-import type { Resource } from '#shared/kube/resource.ts';
+import { kindLabel, type Resource } from '#shared/kube/resource.ts';
 import { type Manifest, nameOf, namespaceOf } from '#cli/manifests/parse-manifests.ts';
 import { offersSpareRoom } from './clean-up.ts';
 import { definitionStays, gatesStay, labelStays, type Remnant, spareRoomStays, taintStays } from './messages.ts';
@@ -42,9 +42,8 @@ export function planUninstall(installation: Installation): UninstallPlan {
   };
 }
 
-function removedObject({ kind, group }: Resource, manifest: Manifest): RemovedObject {
-  const resource = `${kind.toLowerCase()}${group === '' ? '' : `.${group}`}`;
-  return { resource, name: nameOf(manifest), namespace: namespaceOf(manifest, '') };
+function removedObject(resource: Resource, manifest: Manifest): RemovedObject {
+  return { resource: kindLabel(resource), name: nameOf(manifest), namespace: namespaceOf(manifest, '') };
 }
 
 /** Each key once, although a node may have it with several effects. */

@@ -122,6 +122,11 @@ export function resourceLabel(resource: Pick<Resource, 'group' | 'plural'>): str
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
+/** A kind as kubectl names its objects: `pod`, `queue.plimsoll.dev`. */
+export function kindLabel({ kind, group }: Pick<Resource, 'group' | 'kind'>): string {
+  return `${kind.toLowerCase()}${group === '' ? '' : `.${group}`}`;
+}
+
 /** The address of a list or an object; without `name` the collection, without `namespace` all namespaces. */
 export interface ResourceAddress {
   readonly namespace?: string | undefined;
