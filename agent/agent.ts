@@ -13,6 +13,7 @@ import { readinessGates, noStatistics } from '#shared/decide/eviction/snapshot/n
 import { reportRounds } from '#shared/runtime/fault-log.ts';
 import { LOG } from './messages.ts';
 import { askInventory } from './observe/node/second-opinions.ts';
+import type { OwnNode } from './observe/api-server/policies.ts';
 import { createPassRunner, type PassRunner, runPasses } from './pass.ts';
 import { createReporter, type Reporter, type AgentLog, createAgentLog } from './report/reporter.ts';
 import { createInventoryMetrics, type SourcesShown } from './report/source-metrics.ts';
@@ -113,7 +114,7 @@ function wireReporter({ configuration, ports, parts }: Wiring, log: AgentLog): R
     recorder: parts.recorder,
     log,
     metrics: parts.agentMetrics,
-    node: () => ({ name: configuration.nodeName, uid: nodeUid(parts) }),
+    node: () => ({ name: configuration.nodeName, uid: nodeIn(parts)?.uid }),
     containers: parts.source.containers,
     clock: ports.clock,
   });
@@ -143,8 +144,8 @@ function wirePasses({ configuration, ports: { clock }, parts }: Wiring, reporter
     restored: reporter.restoreRecords,
     doubts: parts.crossCheck.doubts,
     doubtfulPods: parts.crossCheck.doubtfulPods,
-    isKubeletSilent: () => [...parts.ownNode.values()][0]?.isKubeletSilent ?? false,
-    isKubeletReady: () => [...parts.ownNode.values()][0]?.isKubeletReady ?? false,
+    isKubeletSilent: () => nodeIn(parts)?.isKubeletSilent ?? false,
+    isKubeletReady: () => nodeIn(parts)?.isKubeletReady ?? false,
     closedGates,
     readFresh: readFresh(client, clock),
     attempt: { Enforce: enforceEviction(client), DryRun: dryRunEviction(client) },
@@ -173,7 +174,7 @@ function wirePublisher(
 ): (signal: AbortSignal) => Promise<void> {
   const { nodeName } = configuration;
   const writer = createStatusWriter({
-    target: { client: parts.client, nodeName, nodeUid: () => nodeUid(parts), isSpareUnwanted: spare.isUnwanted },
+    target: { client: parts.client, nodeName, nodeUid: () => nodeIn(parts)?.uid, isSpareUnwanted: spare.isUnwanted },
     periodMs: configuration.period.statusMs,
     clock: ports.clock,
     random: Math.random,
@@ -195,7 +196,7 @@ function wirePublisher(
 
 function wireSpare({ ports: { clock }, parts }: Wiring): SpareMeter {
   return createSpareMeter({
-    allocatable: () => [...parts.ownNode.values()][0]?.allocatable,
+    allocatable: () => nodeIn(parts)?.allocatable,
     arePodsKnown: parts.pods.isSynced,
     isPolicyKnown: () => parts.policies.areRead() && parts.ownNode.isSynced(),
     previousStatus: parts.previousStatus,
@@ -218,9 +219,10 @@ function shownSources({ crossCheck, source }: AgentParts): SourcesShown {
   };
 }
 
-/** UID of the Node object; `undefined` while it is unknown. */
-function nodeUid({ ownNode }: Pick<AgentParts, 'ownNode'>): string | undefined {
-  return [...ownNode.values()][0]?.uid;
+/** The Node object; `undefined` while it is unknown. */
+function nodeIn({ ownNode }: Pick<AgentParts, 'ownNode'>): OwnNode | undefined {
+  const [node] = ownNode.values();
+  return node;
 }
 
 function podStatisticsProblem(result: PassResult | undefined): string | undefined {
