@@ -1,6 +1,7 @@
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { hardConstraints } from '#shared/domain/placement/filters/pod-topology-spread.ts';
 import { fitCheck } from '#shared/domain/queue/make-room.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { QueuedPod } from './queued-pod.ts';
@@ -135,9 +136,8 @@ export class UnplacedPods {
 
 /** Whether nodes may fit once other pods come, which may be those of its tenant. */
 function dependsOnPods({ spec: { scheduling } }: Pod): boolean {
-  const { podAffinity, podAntiAffinity, topologySpread } = scheduling;
-  const spread = topologySpread.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule');
-  return [podAffinity, podAntiAffinity, spread].some((rules) => rules.length > 0);
+  const { podAffinity, podAntiAffinity } = scheduling;
+  return [podAffinity, podAntiAffinity, hardConstraints(scheduling)].some((rules) => rules.length > 0);
 }
 
 /** Whether a node has room for the pod now, or is being set aside for it. */

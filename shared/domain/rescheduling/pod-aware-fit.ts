@@ -4,7 +4,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { selectsPod, sharedTerms } from '#shared/domain/pod/affinity-term.ts';
 import { interPodAffinity } from '#shared/domain/placement/filters/inter-pod-affinity.ts';
 import { nodePorts, type PodAwareFilter, type FilterRefusal } from '#shared/domain/placement/filters/node-filters.ts';
-import { podTopologySpread } from '#shared/domain/placement/filters/pod-topology-spread.ts';
+import { hardConstraints, podTopologySpread } from '#shared/domain/placement/filters/pod-topology-spread.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
@@ -138,6 +138,5 @@ function sharePort(one: PlacedPod, other: PlacedPod): boolean {
 
 function isCounted(pod: Pod, other: Pod): boolean {
   if (pod.namespace !== other.namespace) return false;
-  const hard = pod.spec.scheduling.topologySpread.filter((each) => each.whenUnsatisfiable === 'DoNotSchedule');
-  return hard.some((constraint) => matcherOf(pod, constraint)(other.labels));
+  return hardConstraints(pod.spec.scheduling).some((constraint) => matcherOf(pod, constraint)(other.labels));
 }

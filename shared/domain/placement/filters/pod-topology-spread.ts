@@ -9,7 +9,7 @@ import {
   withValueSets,
 } from '#shared/domain/labels/label-selector.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Pod, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
+import type { Pod, SchedulingRules, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
 import {
   type FilterState,
   type PodAwareFilter,
@@ -70,9 +70,14 @@ type MatchesOf = (pod: Pod) => readonly number[];
 
 const NONE: readonly number[] = [];
 
+/** The constraints that keep a pod from a node; the others only rank nodes. */
+export function hardConstraints({ topologySpread }: SchedulingRules): readonly TopologySpreadConstraint[] {
+  return topologySpread.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule');
+}
+
 /** Matching pods must stay evenly spread over the domains of each hard constraint. `plugins/podtopologyspread/filtering.go`. */
 export function* podTopologySpread(pod: Pod, snapshot: ClusterSnapshot): Steps<PodAwareFilter | undefined> {
-  const hard = pod.spec.scheduling.topologySpread.filter((one) => one.whenUnsatisfiable === 'DoNotSchedule');
+  const hard = hardConstraints(pod.spec.scheduling);
   if (hard.length === 0) return undefined;
   const constraints: Constraint[] = [];
   for (const one of hard) {

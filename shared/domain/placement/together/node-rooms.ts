@@ -3,6 +3,7 @@ import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { interPodAffinity } from '#shared/domain/placement/filters/inter-pod-affinity.ts';
 import { type Need, needsOf, type PodAwareFilter } from '#shared/domain/placement/filters/node-filters.ts';
+import { hardConstraints } from '#shared/domain/placement/filters/pod-topology-spread.ts';
 import { NODE_FILTERS, unmodelledNeeds } from '#shared/domain/placement/trial/prefilter-state.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { areExact, type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
@@ -139,9 +140,10 @@ function leftIn(free: Float64Array, start: number, columns: readonly number[], a
 
 /** What of a pod depends on where the others are put, or is not modelled. */
 export function isFixed(pod: Pod, snapshot: ClusterSnapshot): string | undefined {
-  const { podAffinity, podAntiAffinity, topologySpread } = pod.spec.scheduling;
+  const { scheduling } = pod.spec;
+  const { podAffinity, podAntiAffinity } = scheduling;
   if (podAffinity.length + podAntiAffinity.length > 0) return 'required affinity to pods';
-  if (topologySpread.some(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule')) return 'required spread';
+  if (hardConstraints(scheduling).length > 0) return 'required spread';
   if (hostPortsOf(pod).length > 0) return 'host ports';
   const [unmodelled] = unmodelledNeeds(pod, snapshot);
   if (unmodelled !== undefined) return `${UNMODELLED[unmodelled.kind]} ${unmodelled.name}`;

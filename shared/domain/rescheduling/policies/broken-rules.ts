@@ -2,6 +2,7 @@ import type { Because } from '#shared/domain/base/because.ts';
 import { memoize } from '#shared/domain/base/memoize.ts';
 import type { Pod, SchedulingRules, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
 import { wantedNodes } from '#shared/domain/placement/filters/node-filters.ts';
+import { hardConstraints } from '#shared/domain/placement/filters/pod-topology-spread.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
 import type { PassCluster, PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import { matcherOf } from '#shared/domain/rescheduling/spread-scores.ts';
@@ -71,10 +72,6 @@ interface Counting {
   readonly cluster: PassCluster;
   readonly labelled: PodsByLabel;
   readonly openDomains: (key: string) => ReadonlySet<string>;
-}
-
-function hardConstraints({ topologySpread }: SchedulingRules): readonly TopologySpreadConstraint[] {
-  return topologySpread.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule');
 }
 
 function countSpread(counting: Counting, pod: Pod, constraint: TopologySpreadConstraint): DomainSpread {
