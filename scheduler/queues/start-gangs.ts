@@ -37,7 +37,6 @@ interface Pauses {
 
 /** Gangs whose nominations are being written or whose gates are taken off. */
 interface Start {
-  readonly whole: WaitingPod;
   readonly nodeOf: NodeOf;
   readonly done: Promise<void>;
 }
@@ -210,7 +209,7 @@ export class StartGangs {
         this.#starts.delete(whole.name);
         this.#changes += 1;
       });
-    this.#starts.set(whole.name, { whole, nodeOf, done });
+    this.#starts.set(whole.name, { nodeOf, done });
   }
 
   async #start(whole: WaitingPod, nodeOf: NodeOf): Promise<void> {
