@@ -45,8 +45,8 @@ import {
 } from '#shared/api/node-pressure.ts';
 import { REMOVING_OUTCOMES } from '#shared/domain/nodes/evicted-owners.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
-import { compareQuantities, quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { parseQuantity, reportedNumber } from '#shared/domain/quantity/parse-quantity.ts';
+import { compareQuantities, quantityMilliNumber } from '#shared/domain/quantity/quantity.ts';
 import { selectorSize } from '#shared/domain/labels/label-selector.ts';
 import type { RecordedLoops } from './preemptions/record-loops.ts';
 import type { ReportedEviction } from '#shared/domain/disruption/removals.ts';
@@ -196,7 +196,7 @@ function podFigures({ cpu, memory, waiting, oomKills }: PodEntry): PodFigures {
   const parsed = parseQuantity(cpu ?? '');
   return {
     cpu: parsed.ok ? quantityMilliNumber(parsed.quantity) : undefined,
-    memory: bytesOf(memory),
+    memory: reportedNumber(memory),
     waiting,
     oomKills,
   };
@@ -207,22 +207,17 @@ const MEMORY = 'memory.available';
 /** The memory figures of a report; rankings of other signals name other figures. */
 function memoryUse(status: NodePressureStatus | undefined): NodePressureFacts['memory'] {
   const signal = status?.signals.find(({ name }) => name === MEMORY);
-  const [capacity, available] = [bytesOf(signal?.capacity), bytesOf(signal?.available)];
+  const [capacity, available] = [reportedNumber(signal?.capacity), reportedNumber(signal?.available)];
   if (status === undefined || capacity === undefined || available === undefined) return undefined;
   const pods = status.next.filter(({ because }) => because.facts['signal'] === MEMORY);
   return {
     used: capacity - available,
-    ofPods: new Map(pods.flatMap(({ uid, usage }) => toEntry(uid, bytesOf(usage)))),
+    ofPods: new Map(pods.flatMap(({ uid, usage }) => toEntry(uid, reportedNumber(usage)))),
   };
 }
 
 function toEntry(uid: string, bytes: number | undefined): readonly (readonly [string, number])[] {
   return bytes === undefined ? [] : [[uid, bytes]];
-}
-
-function bytesOf(text: string | undefined): number | undefined {
-  const parsed = parseQuantity(text ?? '');
-  return parsed.ok ? quantityNumber(parsed.quantity) : undefined;
 }
 
 function worstState(status: NodePressureStatus | undefined): NodePressureFacts['pressure'] {

@@ -1,7 +1,6 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
-import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
-import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { reportedNumber } from '#shared/domain/quantity/parse-quantity.ts';
 import type { SpareSettings } from '#shared/domain/spare/spare-settings.ts';
 import type { NodePressureStatus, SignalEntry } from '#shared/api/node-pressure.ts';
 import { restoreSpareState } from './digest.ts';
@@ -48,12 +47,7 @@ export function simulateSpare(
 
 function memoryOf(signal: SignalEntry | undefined) {
   const available = signal?.figure === 'Reclaimable' ? signal.reclaimable : signal?.available;
-  const [capacity, free, threshold] = [signal?.capacity, available, signal?.threshold].map(bytesOf);
+  const [capacity, free, threshold] = [signal?.capacity, available, signal?.threshold].map(reportedNumber);
   if (capacity === undefined || free === undefined || threshold === undefined) return undefined;
   return { capacity, available: free, threshold };
-}
-
-function bytesOf(text: string | undefined): number | undefined {
-  const parsed = parseQuantity(text ?? '');
-  return parsed.ok ? quantityNumber(parsed.quantity) : undefined;
 }

@@ -1,4 +1,11 @@
-import { type Decimal, compareDecimals, roundDecimal, type Quantity, type QuantityFormat } from './quantity.ts';
+import {
+  type Decimal,
+  compareDecimals,
+  roundDecimal,
+  type Quantity,
+  type QuantityFormat,
+  quantityNumber,
+} from './quantity.ts';
 import { type Whole, wholeFrom } from './whole.ts';
 
 /** Which of the three parse errors of apimachinery it is. */
@@ -50,6 +57,12 @@ export function parseQuantity(text: string): ParsedQuantity {
   if (unit === undefined) return SUFFIX_ERROR;
   if (fitsShortForm(scan, unit)) return { ok: true, quantity: shortQuantity(text, scan, unit) };
   return scan.hasDigits ? { ok: true, quantity: longQuantity(scan, unit) } : NUMERIC_ERROR;
+}
+
+/** The number of a quantity in a report, as `quantityNumber`; `undefined` if it is absent or cannot be read. */
+export function reportedNumber(text: string | undefined): number | undefined {
+  const parsed = parseQuantity(text ?? '');
+  return parsed.ok ? quantityNumber(parsed.quantity) : undefined;
 }
 
 /** Cuts the text; `undefined` if something is left over. */
