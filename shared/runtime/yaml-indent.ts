@@ -1,7 +1,6 @@
-import { CST, Lexer } from 'yaml';
+import { CST } from 'yaml';
+import { yamlTokens } from './yaml-tokens.ts';
 
-/** Announcements of the lexer, which are no part of the text. */
-const NO_TEXT: ReadonlySet<string> = new Set([CST.DOCUMENT, CST.FLOW_END, CST.SCALAR]);
 const OPENING: ReadonlySet<CST.TokenType | null> = new Set([
   'flow-map-start',
   'flow-seq-start',
@@ -44,15 +43,12 @@ interface Extent {
 
 /** The next braces or quotes that go over several lines. The lexer knows where they begin, and nothing of blocks before `from`. */
 function nextLong(text: string, from: number): Extent | undefined {
-  let offset = from;
   let inner: Extent | undefined;
-  for (const source of new Lexer().lex(text.slice(from))) {
-    if (NO_TEXT.has(source)) continue;
-    if (offset >= (inner?.end ?? 0) && OPENING.has(CST.tokenType(source))) {
-      inner = extentFrom(text, offset);
-      if (inner === undefined || text.slice(inner.start, inner.end).includes('\n')) return inner;
-    }
-    offset += source.length;
+  for (const { source, offset, isText } of yamlTokens(text.slice(from))) {
+    const start = from + offset;
+    if (!isText || start < (inner?.end ?? 0) || !OPENING.has(CST.tokenType(source))) continue;
+    inner = extentFrom(text, start);
+    if (inner === undefined || text.slice(inner.start, inner.end).includes('\n')) return inner;
   }
   return undefined;
 }

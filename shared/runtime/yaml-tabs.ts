@@ -1,7 +1,6 @@
-import { CST, Lexer } from 'yaml';
+import { CST } from 'yaml';
+import { yamlTokens } from './yaml-tokens.ts';
 
-/** Announcements of the lexer, which are no part of the text. */
-const NO_TEXT: ReadonlySet<string> = new Set([CST.DOCUMENT, CST.FLOW_END, CST.SCALAR]);
 const NESTING: ReadonlyMap<CST.TokenType | null, number> = new Map([
   ['flow-map-start', 1],
   ['flow-seq-start', 1],
@@ -18,11 +17,9 @@ const TAB_BEFORE_TEXT = /^(?: *\r?\n)* *\t/;
 export function misplacedTab(text: string): number | undefined {
   if (!text.includes('\t')) return undefined;
   const place = new Place();
-  let offset = 0;
-  for (const source of new Lexer().lex(text)) {
-    const at = NO_TEXT.has(source) ? place.announce(source) : place.read(source);
+  for (const { source, offset, isText } of yamlTokens(text)) {
+    const at = isText ? place.read(source) : place.announce(source);
     if (at >= 0) return offset + at;
-    if (!NO_TEXT.has(source)) offset += source.length;
   }
   return undefined;
 }
