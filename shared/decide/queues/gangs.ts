@@ -32,8 +32,10 @@ export class NamedGangs {
     return this.#members.values();
   }
 
-  put(pod: QueuedPod): void {
+  /** `before` is the pod as it was: its labels may name another gang now. */
+  put(pod: QueuedPod, before: QueuedPod | undefined): void {
     const { gang } = pod;
+    if (this.#members.size > 0 && before !== undefined && before.gang?.name !== gang?.name) this.remove(before);
     if (gang === undefined) return;
     const key = gangKey(pod.namespace, gang.name);
     const members = this.#members.get(key) ?? new Map<string, QueuedPod>();

@@ -202,7 +202,7 @@ export class QueuedPods {
     const before = this.#pods.get(pod.uid);
     if (before !== undefined) this.#uncount(before);
     this.#pods.set(pod.uid, pod);
-    this.gangs.put(pod);
+    this.gangs.put(pod, before);
     if (isPlaced(pod)) this.placed.add(pod.admitted.queue, pod.requests);
     else this.#open.add(pod);
   }

@@ -48,6 +48,19 @@ describe('gangs in a pass of the queues', () => {
     expect(world.pods.gangs.size).toBe(0);
   });
 
+  test('a pod whose labels name another gang, or none, leaves the one before, and nothing stays of it', () => {
+    const world = queueWorld([queueFor('shop')]);
+    const wishes = { 'kueue.x-k8s.io/pod-group-total-count': '1' };
+    for (const gang of ['first', 'second']) {
+      world.see(waits('a', { labels: { 'kueue.x-k8s.io/pod-group-name': gang }, wishes }));
+    }
+    expect(gangs(world.plan())).toEqual([['shop/second of-shop 1/1', 'a']]);
+    world.see(waits('a', { labels: {} }));
+    expect([gangs(world.plan()), world.pods.gangs.size]).toEqual([[], 0]);
+    world.gone('a');
+    expect(world.pods.gangs.size).toBe(0);
+  });
+
   test('a gang that contradicts itself waits, draws no share to its queue, and keeps nobody else', () => {
     const world = queueWorld([queueFor('shop')]);
     world.see(waits('a'));
