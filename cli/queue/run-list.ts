@@ -6,6 +6,7 @@ import { otherGates } from '#shared/kube/annotations/annotations.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeManifest } from '#cli/cluster/cluster-model.ts';
 import { notShown, type NamespaceObjects, orInOwnNamespace, readOwnNamespace } from '#cli/cluster/own-namespace.ts';
+import { tellIfEmpty } from '#cli/cluster/show-list.ts';
 import { situationOf } from '#cli/explain/own-pod.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import { formatListing, type Listing } from '#cli/output/listing.ts';
@@ -28,11 +29,10 @@ export async function runQueueList(options: QueueListOptions, io: ProcessIo): Pr
 async function listPods(options: QueueListOptions, io: ProcessIo): Promise<void> {
   const read = await readOwnNamespace(options, io.now(), options.namespace);
   const rows = read.pods.flatMap((each) => rowOf(each, read));
-  if (isTable(options.output)) {
-    io.tell(`Warning: ${notShown('what queues deserve and use')}`);
-    if (rows.length === 0) io.tell(inNoQueue(read.namespace));
-  }
-  io.print(await formatListing(listing(rows, io.now()), options));
+  const list = listing(rows, io.now());
+  if (isTable(options.output)) io.tell(`Warning: ${notShown('what queues deserve and use')}`);
+  tellIfEmpty(list, inNoQueue(read.namespace), options, io);
+  io.print(await formatListing(list, options));
 }
 
 interface QueuedPodRow {
