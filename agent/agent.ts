@@ -146,6 +146,7 @@ function wirePasses({ configuration, ports: { clock }, parts }: Wiring, reporter
     doubtfulPods: parts.crossCheck.doubtfulPods,
     isKubeletSilent: () => nodeIn(parts)?.isKubeletSilent ?? false,
     isKubeletReady: () => nodeIn(parts)?.isKubeletReady ?? false,
+    hasMemoryPressure: () => nodeIn(parts)?.hasMemoryPressure ?? false,
     closedGates,
     readFresh: readFresh(client, clock),
     attempt: { Enforce: enforceEviction(client), DryRun: dryRunEviction(client) },

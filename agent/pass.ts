@@ -44,6 +44,7 @@ export interface PassPorts extends AttemptPorts {
   readonly doubtfulPods: () => NodeSnapshot['doubtfulPods'];
   readonly isKubeletSilent: () => boolean;
   readonly isKubeletReady: () => boolean;
+  readonly hasMemoryPressure: () => boolean;
   readonly closedGates: () => readonly Because[];
   readonly periods: Periods & { readonly podsMs: number; readonly slowMs: number };
 }
@@ -119,6 +120,7 @@ function snapshotOf(ports: PassPorts, { view, now, usage, pods }: MeasuredNode):
     doubtfulPods: ports.doubtfulPods(),
     isKubeletSilent: ports.isKubeletSilent(),
     isKubeletReady: ports.isKubeletReady(),
+    hasMemoryPressure: ports.hasMemoryPressure(),
     closedGates: ports.closedGates(),
   };
 }

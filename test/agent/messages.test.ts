@@ -58,6 +58,7 @@ const SAMPLES: ReasonSamples = {
   apiServerSilent: { seconds: 130 },
   backoff: { seconds: 5 },
   kernelActs: {},
+  kubeletLeads: {},
   kubeletActs: {},
   outstanding: { count: 1, concurrent: 1 },
   nodeLimit: { perMinute: 2, perTenMinutes: 4 },

@@ -133,6 +133,7 @@ export function snapshot(scene: Scene): NodeSnapshot {
     doubtfulPods: new Map(),
     isKubeletSilent: false,
     isKubeletReady: false,
+    hasMemoryPressure: false,
     closedGates: [],
     ...scene.snapshot,
   };

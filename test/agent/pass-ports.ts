@@ -9,6 +9,7 @@ export const QUIET_PORTS = {
   doubtfulPods: () => new Map(),
   isKubeletSilent: () => false,
   isKubeletReady: () => true,
+  hasMemoryPressure: () => false,
   closedGates: () => [],
   requested: () => undefined,
   answered: () => undefined,

@@ -119,6 +119,7 @@ export interface OwnNode {
   readonly isKubeletSilent: boolean;
   /** Whether the kubelet reports that it can run pods: the condition Ready is True. */
   readonly isKubeletReady: boolean;
+  readonly hasMemoryPressure: boolean;
   /** Bytes and millicores that pods may request; `undefined` if the kubelet has not said so yet. */
   readonly allocatable: BySpareKind<number> | undefined;
 }
@@ -140,7 +141,7 @@ export function createOwnNode(nodeName: string, options: NodeOptions): Reflector
 export function slimNode({ metadata, status }: KubeObject): OwnNode {
   const { conditions, nodeInfo, allocatable } = isRecord(status) ? status : {};
   const bootId = isRecord(nodeInfo) ? nodeInfo['bootID'] : undefined;
-  const ready = readyStatus(conditions);
+  const ready = conditionStatus(conditions, 'Ready');
   const kubeletVersion = isRecord(nodeInfo) ? nodeInfo['kubeletVersion'] : undefined;
   return {
     uid: metadata.uid,
@@ -149,6 +150,7 @@ export function slimNode({ metadata, status }: KubeObject): OwnNode {
     bootId: typeof bootId === 'string' && bootId !== '' ? bootId : undefined,
     isKubeletSilent: ready === 'Unknown',
     isKubeletReady: ready === 'True',
+    hasMemoryPressure: conditionStatus(conditions, 'MemoryPressure') === 'True',
     allocatable: allocatableOf(allocatable),
   };
 }
@@ -160,7 +162,7 @@ function allocatableOf(allocatable: unknown): OwnNode['allocatable'] {
   return memory === undefined || cpu === undefined ? undefined : { memory, cpu };
 }
 
-function readyStatus(conditions: unknown): unknown {
+function conditionStatus(conditions: unknown, name: string): unknown {
   const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
-  return all.filter(isRecord).find(({ type }) => type === 'Ready')?.['status'];
+  return all.filter(isRecord).find(({ type }) => type === name)?.['status'];
 }

@@ -18,6 +18,7 @@ import {
   recentEvictions,
 } from './history/eviction-state.ts';
 import type { Trend } from './memory-trend.ts';
+import { type KubeletLead, NO_LEAD } from './shortage/kubelet-lead.ts';
 import { NO_PASSING, type PassingShortages } from './shortage/passing-shortages.ts';
 import { type GrowthWindows, NO_GROWTH } from './usage-growth.ts';
 import { type CircuitBreakers, NO_BREAKERS, awaitRelief } from './history/eviction-circuit-breaker.ts';
@@ -47,6 +48,7 @@ export interface AgentState extends ThresholdState {
   readonly trend: Trend | undefined;
   /** Shortages that ended by themselves. */
   readonly passing: PassingShortages;
+  readonly kubeletLead: KubeletLead;
   /** What pods and node used in the past, so that the pod that causes a shortage is known. */
   readonly growth: GrowthWindows;
   /** How the kubelet's memory figures compare with the reclaimable memory. */
@@ -70,6 +72,7 @@ export const FIRST_STATE: AgentState = {
   trend: undefined,
   growth: NO_GROWTH,
   passing: NO_PASSING,
+  kubeletLead: NO_LEAD,
   figures: NOT_COMPARED,
   unmeasuredSince: undefined,
   kubeletVictims: new Set(),

@@ -12,6 +12,7 @@ import { type Eviction, openEviction } from './eviction.ts';
 import { assessRelief, type Measured } from './history/eviction-circuit-breaker.ts';
 import { evictionsFor, type PastEviction, withEvictions } from './history/eviction-state.ts';
 import { advanceTrend, isExhaustionImminent } from './memory-trend.ts';
+import { advanceKubeletLead } from './shortage/kubelet-lead.ts';
 import { advancePassing } from './shortage/passing-shortages.ts';
 import { advanceGrowth } from './usage-growth.ts';
 import { type NodeSnapshot, advanceUnmeasured } from './snapshot/node-snapshot.ts';
@@ -145,10 +146,15 @@ function advance(previous: AgentState, snapshot: NodeSnapshot, { own, policy }: 
       observed: pressure.observations.get('memory.available'),
       thresholds: policy.thresholds,
     }),
+    kubeletLead: advanceKubeletLead(reconciled.kubeletLead, snapshot, isMemoryCrossed(pressure)),
     growth: advanceGrowth(reconciled.growth, snapshot, measuredOf('memory.available')),
     figures: advanceFigureComparison(reconciled.figures, snapshot),
     unmeasuredSince: advanceUnmeasured(reconciled.unmeasuredSince, snapshot),
   };
+}
+
+function isMemoryCrossed({ observed }: AgentState['pressure']): boolean {
+  return observed.some(({ signal }) => signal === 'memory.available');
 }
 
 function measured(

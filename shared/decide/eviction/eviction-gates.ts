@@ -18,6 +18,7 @@ import {
   freeSlotsOnNode,
 } from './history/eviction-state.ts';
 import { kernelGate, passingGate, withinRequestGate } from './shortage/passing-shortages.ts';
+import { kubeletLeadGate } from './shortage/kubelet-lead.ts';
 import { breakerGate } from './history/eviction-circuit-breaker.ts';
 import { figureFor } from './snapshot/deciding-figures.ts';
 import {
@@ -38,7 +39,7 @@ const STAND_BACK_MS: Readonly<Record<Severity, Instant>> = { mild: 30_000, sever
 
 /** One trigger with the evictions of its mode; the input of every gate. */
 export interface GateQuery {
-  readonly trigger: Pick<PressureTrigger, 'signal' | 'stage'>;
+  readonly trigger: Pick<PressureTrigger, 'signal' | 'stage' | 'onlySpare'>;
   readonly evictions: EvictionState;
   readonly snapshot: Pick<NodeSnapshot, 'now'>;
   readonly limits: EvictionLimits;
@@ -145,7 +146,7 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
     ...snapshot.closedGates,
     doubtGate(signal, snapshot),
     breakerGate(state.breakers, resourceOf(signal), snapshot.now),
-    signal === 'memory.available' ? waitingGate(query.trigger.stage, state, snapshot) : undefined,
+    ...(signal === 'memory.available' ? waitingGates(query.trigger, state, snapshot) : []),
     kubeletGate(query, state),
     stuckGate(query.evictions, snapshot, query.trigger.stage),
     attemptGate(query),
@@ -154,15 +155,18 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
   ].filter((each) => each !== undefined);
 }
 
-/** Why a shortage of memory may end without an eviction. */
-function waitingGate(
-  stage: Severity,
-  { passing, growth, trend }: AgentState,
+/** Why a shortage of memory may end without an eviction by the agent. */
+function waitingGates(
+  { stage, onlySpare }: GateQuery['trigger'],
+  { passing, kubeletLead, growth, trend }: AgentState,
   snapshot: NodeSnapshot,
-): Because | undefined {
-  if (stage === 'mild') return kernelGate(passing, snapshot.now);
-  const taken = { current: passing.current, growth, available: trend?.available };
-  return passingGate(passing, snapshot.now) ?? withinRequestGate(taken, snapshot);
+): readonly (Because | undefined)[] {
+  const { now } = snapshot;
+  const { current } = passing;
+  const leads = onlySpare === true ? undefined : kubeletLeadGate(stage, kubeletLead, { current, now });
+  if (stage === 'mild') return [leads, kernelGate(passing, now)];
+  const taken = { current, growth, available: trend?.available };
+  return [leads, passingGate(passing, now) ?? withinRequestGate(taken, snapshot)];
 }
 
 /**

@@ -38,6 +38,10 @@ export const REASONS = {
     ({ seconds }: Seconds) => `no eviction is confirmed by the last attempt; the next attempt is in ${seconds} s`,
   ),
   kernelActs: reason('KernelActs', () => 'the kernel has just killed a process'),
+  kubeletLeads: reason(
+    'KubeletLeads',
+    () => 'the kubelet reports MemoryPressure by a higher threshold of its own and evicts first',
+  ),
   kubeletActs: reason('KubeletActs', () => 'the kubelet has just evicted a pod from this node'),
   outstanding: reason(
     'Outstanding',

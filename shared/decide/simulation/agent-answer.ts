@@ -98,6 +98,7 @@ function snapshotOf({ pods, namespaces, usage, avoided, now }: NodeScene): NodeS
     doubtfulPods: new Map(),
     isKubeletSilent: false,
     isKubeletReady: true,
+    hasMemoryPressure: false,
     closedGates: [],
   };
 }

@@ -81,6 +81,7 @@ export class LawAgent {
         unreadable: () => this.#ofKind('unreadable').map(({ message }) => message),
         onChange: (listener) => void (this.#changed = listener),
       },
+      hasMemoryPressure: () => this.#node.hasMemoryPressure,
       namespaces: () => namespaces,
       policy: () => policy,
       requested: ({ pod: { uid } }) => this.#requested(uid),

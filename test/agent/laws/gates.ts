@@ -21,6 +21,7 @@ const CLAIMS: Readonly<Record<string, IsTrue>> = {
   LeftToKubelet: (node) => hasWitness(node, 'CauseHeld'),
   NodeLimit: (node) => areWindowsUsed(node),
   Backoff: (node) => isRecent(node.refusedAtMs, node) || node.pods.some((pod) => isUnconfirmed(pod, node)),
+  KubeletLeads: (node) => node.hasMemoryPressure,
   KubeletActs: (node) => node.events.some(({ kind, atMs }) => kind === 'kubelet' && node.nowMs - atMs <= 31_000),
   KernelActs: (node) => node.events.some(({ kind, atMs }) => kind === 'kernel' && node.nowMs - atMs <= 11_000),
   // The kubelet of these nodes is ready: only the mild stage stops.

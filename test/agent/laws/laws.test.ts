@@ -200,6 +200,17 @@ test.each([
   expect((await hunt(seed, 1, { focus })).findings).toEqual(new Map());
 });
 
+test.each([
+  [84_004_691, slowed(0.04, 300)],
+  [86_002_791, slowed(0.04, 300)],
+  [87_004_887, slowed(0.15, 120)],
+])(
+  'no pod inside its request pays where the soft threshold of the kubelet is above those of the policy: %i',
+  async (seed, focus) => {
+    expect((await hunt(seed, 1, { focus })).findings).toEqual(new Map());
+  },
+);
+
 describe('the laws notice an agent that', () => {
   test.each(Object.entries(WRONG))(
     '%s',

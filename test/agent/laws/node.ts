@@ -80,6 +80,8 @@ export class LawNode {
   /** Changes whenever an object in the API server does. */
   version = 0;
   taintedUntilMs = -1;
+  /** Whether the kubelet's condition MemoryPressure, as posted last, is true. */
+  hasMemoryPressure = false;
   /** Evictions that the agent decided and that have no answer yet, by UID. */
   readonly pending = new Set<string>();
   /** When the agent began its last attempt on each pod. */

@@ -53,6 +53,7 @@ function pictureOf(name: NodeCase, source: NodeSource): PassResult {
     doubtfulPods: new Map(),
     isKubeletSilent: false,
     isKubeletReady: true,
+    hasMemoryPressure: false,
     closedGates: [],
   };
   return { snapshot, policy: DEFAULT_POLICY, decision: decide(FIRST_STATE, snapshot, DEFAULT_POLICY) };

@@ -9,7 +9,7 @@ import { type GrowthWindows, isLeaking } from '#shared/decide/eviction/usage-gro
 import { REASONS } from '#shared/decide/eviction/messages.ts';
 
 /** The shortage of memory that lasts now, below a hard threshold. */
-interface CurrentShortage {
+export interface CurrentShortage {
   readonly since: Instant;
   readonly lowest: number;
   /** What pods that stay used when least was left. */
@@ -123,9 +123,9 @@ export function kernelGate({ killedAt }: PassingShortages, now: Instant): Becaus
 }
 
 /** The kubelet's default hard threshold: above it the kubelet alone would evict no pod. */
-const USUAL_KUBELET_THRESHOLD = 100 * 1024 * 1024;
+export const USUAL_KUBELET_THRESHOLD = 100 * 1024 * 1024;
 /** The kubelet looks once in this time. */
-const KUBELET_PERIOD_MS = 10_000;
+export const KUBELET_PERIOD_MS = 10_000;
 
 interface GrowthNow {
   readonly current: CurrentShortage | undefined;

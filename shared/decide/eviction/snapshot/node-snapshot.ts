@@ -65,6 +65,8 @@ export interface NodeSnapshot extends ObservedNode {
   readonly isKubeletSilent: boolean;
   /** Whether it posts node status and reports that it can run pods. */
   readonly isKubeletReady: boolean;
+  /** Whether the kubelet reports MemoryPressure: one of its own thresholds is met, or was in the last minutes. */
+  readonly hasMemoryPressure: boolean;
   /** Gates of the whole agent that are closed: warming up, no contact with the API server. */
   readonly closedGates: readonly Because[];
 }

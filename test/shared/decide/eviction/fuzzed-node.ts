@@ -200,6 +200,7 @@ export class FuzzedNode {
       avoided: new Set(random() < 0.2 ? ['a/ReplicaSet/o1'] : []),
       doubts: new Map(random() < 0.05 ? [['memory.available', doubt]] : []),
       isKubeletReady: random() < 0.5,
+      hasMemoryPressure: random() < 0.2,
       closedGates: random() < 0.05 ? [{ code: 'WarmingUp', text: '', facts: {} }] : [],
     };
   }
