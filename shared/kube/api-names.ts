@@ -106,8 +106,6 @@ export const GROUP_DEFAULT_POLICY = 'podgroups.defaults.plimsoll.dev';
 
 /** The ValidatingAdmissionPolicy that protects the recorded rule of a pod, and its binding. */
 export const RECORD_POLICY = 'records.plimsoll.dev';
-/** The same for what pods in spare room request, when they are resized. */
-export const SPARE_RESIZE_POLICY = 'spare-resizes.plimsoll.dev';
 
 /** On a pod: it wants to run in spare room, where a PriorityPolicy leaves the choice to it. */
 export const ANNOTATION_SPARE = 'plimsoll.dev/spare';

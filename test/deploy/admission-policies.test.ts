@@ -7,14 +7,13 @@ import { accountPolicies, pressurePolicy } from '#shared/kube/admission/account-
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { budgetPolicies } from '#shared/kube/admission/budget-policies.ts';
 import { defaultPolicy, groupDefaultPolicy, recordPolicy } from '#shared/kube/admission/default-policy.ts';
-import { spareResizePolicy } from '#shared/kube/admission/spare-policy.ts';
 import { gatePolicy, queuePolicies } from '#shared/kube/admission/queue-policies.ts';
 
 const MANIFESTS = [
   [
     'base/webhook/admission-policies.yaml',
     'admission-policies.ts',
-    [...rulePolicies(), ...recordPolicy(), ...spareResizePolicy(), ...budgetPolicies()],
+    [...rulePolicies(), ...recordPolicy(), ...budgetPolicies()],
   ],
   [
     'components/api-server-defaults/mutating-policy.yaml',

@@ -14,7 +14,14 @@ import {
   WORKLOAD_RULE_VARIABLES,
 } from './rule-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
-import { CREATED_POD_GROUPS, CREATED_PODS, CREATED_WORKLOADS, WRITTEN_TEMPLATES } from './webhook-configurations.ts';
+import {
+  CREATED_POD_GROUPS,
+  CREATED_PODS,
+  CREATED_WORKLOADS,
+  RESIZED_PODS,
+  WRITTEN_TEMPLATES,
+} from './webhook-configurations.ts';
+import { RESIZE_VARIABLES } from './spare-expressions.ts';
 import { API_VERSION, PRIORITY_RULES_NAMES, RULES_OF_GROUPS, WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 
 interface Validation {
@@ -57,18 +64,29 @@ export function rulePolicies(): readonly KubeObject[] {
 function podPolicy(): Policy {
   return {
     name: WEBHOOK_ENTRIES.priority,
-    rules: [CREATED_PODS],
+    rules: [CREATED_PODS, RESIZED_PODS],
     matchConditions: [NOT_A_NODE, NOT_OURSELVES],
-    variables: [...POD_RULE_VARIABLES, ...QOS_VARIABLES],
+    variables: [...POD_RULE_VARIABLES, ...QOS_VARIABLES, ...RESIZE_VARIABLES],
     validations: [
-      sentenceOrNothing('qosFault', "status.qosClass must be what follows from the pod's requests and limits"),
-      sentenceOrNothing(
+      onlyOn('CREATE', 'qosFault', "status.qosClass must be what follows from the pod's requests and limits"),
+      onlyOn(
+        'CREATE',
         'spareFault',
         'no PriorityPolicy grants spare room to this pod, or it requests cpu or memory too',
       ),
-      sentenceOrNothing('violation', 'a PriorityPolicy forbids the priority class of this pod'),
+      onlyOn('CREATE', 'violation', 'a PriorityPolicy forbids the priority class of this pod'),
+      onlyOn(
+        'UPDATE',
+        'resizeFault',
+        'a PriorityPolicy runs this pod in spare room: it must request no cpu and memory',
+      ),
     ],
   };
+}
+
+function onlyOn(operation: 'CREATE' | 'UPDATE', variable: string, message: string): Validation {
+  const { expression, ...said } = sentenceOrNothing(variable, message);
+  return { expression: `request.operation != '${operation}' || ${expression}`, ...said };
 }
 
 function templatePolicy(): Policy {

@@ -3,22 +3,40 @@
  * operations that move its requests there, as the webhook does (pod-patches.ts).
  */
 import { ANNOTATION_REQUESTED, ANNOTATION_SPARE } from '#shared/kube/api-names.ts';
-import { celConcerns } from '#shared/domain/admission/rules/spare-rules.ts';
+import {
+  celConcerns,
+  celSends,
+  KEPT_IN_SPARE_ROOM,
+  SPARE_RULE_MESSAGES,
+} from '#shared/domain/admission/rules/spare-rules.ts';
+import { CEL_POLICY } from '#shared/domain/admission/policy-rule.ts';
 import { MAX_AMOUNT } from '#shared/domain/spare/spare-room.ts';
 import { SPARE_RESOURCES, type SpareKind } from '#shared/domain/spare/spare-resources.ts';
 import { celVariable, type CelVariable, everyPart, isPositive, isStated, ROW } from './cel-expressions.ts';
-import { CLASS_OF_POD } from './chosen-class.ts';
+import { CLASS_OF_POD, first } from './chosen-class.ts';
 import { annotationPath, asPointer } from './pod-patches.ts';
 
 const KINDS = ['cpu', 'memory'] as const satisfies readonly SpareKind[];
 const NAMES = Object.values(SPARE_RESOURCES);
-const INIT = 'object.spec.?initContainers.orValue([])';
-const ALL_CONTAINERS = `object.spec.containers + ${INIT}`;
+const INIT = initOf('object');
+const ALL_CONTAINERS = containersOf('object');
 const LISTS = [
   { list: 'containers', containers: 'object.spec.containers' },
   { list: 'initContainers', containers: INIT },
 ] as const;
-const OF_POD = 'object.spec.?resources.?requests';
+const OF_POD = requestsOf('object');
+
+function initOf(pod: string): string {
+  return `${pod}.spec.?initContainers.orValue([])`;
+}
+
+function containersOf(pod: string): string {
+  return `${pod}.spec.containers + ${initOf(pod)}`;
+}
+
+function requestsOf(pod: string): string {
+  return `${pod}.spec.?resources.?requests`;
+}
 
 /** Whether the pod names spare room, and whether it requests cpu or memory of its node. */
 export const SPARE_VARIABLES: readonly CelVariable[] = [
@@ -32,10 +50,32 @@ export const SPARE_VARIABLES: readonly CelVariable[] = [
       ).join(' &&\n  '),
     )})`,
   ),
+  nodeRoomOf('object', 'requestsNodeRoom', 'allContainers'),
+];
+
+function nodeRoomOf(pod: string, name: string, containers: string): CelVariable {
+  return celVariable(
+    name,
+    `(${requestsOf(pod)}.hasValue() && (${isStated(`${pod}.spec.resources.requests`)})) ||`,
+    `!(${everyPart(containers, `!(${hasRequests('part')} && (${isStated('part.resources.requests')}))`)})`,
+  );
+}
+
+/**
+ * Why a resize is refused that begins to request cpu or memory of the node. A pod in spare room would hold both; a pod
+ * that requests nothing was created without being moved there. Pods with requests are older than their policy.
+ */
+export const RESIZE_VARIABLES: readonly CelVariable[] = [
+  celVariable('containersBefore', containersOf('oldObject')),
+  nodeRoomOf('oldObject', 'requestedNodeRoom', 'containersBefore'),
+  celVariable('sending', `variables.held.map(rules, rules.filter(rule, ${celSends('variables.className')}))`),
+  celVariable('kept', 'variables.sending.filter(rules, size(rules) > 0).map(rules, rules[0])'),
   celVariable(
-    'requestsNodeRoom',
-    `(${OF_POD}.hasValue() && (${isStated('object.spec.resources.requests')})) ||`,
-    `!(${everyPart('allContainers', `!(${hasRequests('part')} && (${isStated('part.resources.requests')}))`)})`,
+    'resizeFault',
+    "!variables.requestsNodeRoom ? '' :",
+    `variables.usesSpareRoom ? params.spec.messagePrefix + '${SPARE_RULE_MESSAGES.spareRoomWithRequests.text()}' :`,
+    "variables.requestedNodeRoom || size(variables.kept) == 0 ? '' :",
+    `${first('kept')}.map(rule, rule.messagePrefix + ${CEL_POLICY} + 'runs ' + variables.shownPods + ' ${KEPT_IN_SPARE_ROOM}')[0]`,
   ),
 ];
 

@@ -15,6 +15,8 @@ const ONLY_GRANTED =
   'plimsoll.dev/spare-cpu and plimsoll.dev/spare-memory may be requested only where a PriorityPolicy with runOn grants spare room; none here grants it to';
 const NOT_MOVED =
   'but this pod requests cpu or memory: the webhook did not answer in time, or the policy has just changed; try again';
+/** The end of a sentence about a resize, which the API server alone judges. */
+export const KEPT_IN_SPARE_ROOM = 'here in spare room: a resize must not add requests of cpu or memory';
 
 export const SPARE_RULE_MESSAGES = {
   spareRoomNotGranted: {
@@ -50,6 +52,11 @@ export function celConcerns(className: string): string {
   return `(!has(rule.sparePriorityClassNames) || ${className} in rule.sparePriorityClassNames)`;
 }
 
+/** Whether a rule sends pods of a class to spare room. Rules that only grant, for those that warn judge in another set, do not. */
+export function celSends(className: string): string {
+  return `has(rule.runOn) && rule.runOn == 'Spare' && has(rule.mustBeGiven) && ${celConcerns(className)}`;
+}
+
 /** The same as `breaksSpareRule` for the API server, over the rules that apply: empty without a fault. */
 export const CEL_SPARE_FAULT = [
   "!params.spec.checkSpareRoom || !variables.usesSpareRoom ? '' :",
@@ -78,8 +85,7 @@ export const SPARE_RULE: PolicyRule = {
       ? {}
       : { runOn: room, ...(classNames !== undefined && { sparePriorityClassNames: classNames }) },
   cel: () => ({
-    // Rules that only grant, for those that warn judge in another set, are not judged by here.
-    fault: `(has(rule.runOn) && rule.runOn == 'Spare' && has(rule.mustBeGiven) && !variables.usesSpareRoom && variables.requestsNodeRoom && ${celConcerns('variables.className')})`,
+    fault: `(!variables.usesSpareRoom && variables.requestsNodeRoom && ${celSends('variables.className')})`,
     sentence: `    ${CEL_POLICY} + 'runs ' + variables.shownPods + ' here in spare room, ${NOT_MOVED}'`,
   }),
   problems: ({ runOn }, { classes, whyRefused }) =>

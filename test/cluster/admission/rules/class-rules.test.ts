@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { defaultPolicy, recordPolicy } from '#shared/kube/admission/default-policy.ts';
-import { spareResizePolicy } from '#shared/kube/admission/spare-policy.ts';
 import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
@@ -18,16 +17,12 @@ const RULE = { name: 'r', ownerKinds: ['Job'], priorityClassName: 'any' };
 describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
   'the API server alone, without a webhook',
   () => {
-    givesByRule((api) =>
-      rulesAlone(api, { policies: [...rulePolicies(), ...recordPolicy(), ...spareResizePolicy(), ...defaultPolicy()] }),
-    );
+    givesByRule((api) => rulesAlone(api, { policies: [...rulePolicies(), ...recordPolicy(), ...defaultPolicy()] }));
   },
 );
 
 describe.skipIf(!hasCluster())('the webhook, without the policy that gives defaults', () => {
-  givesByRule((api) =>
-    registeredWebhooks(api, { policies: [...rulePolicies(), ...recordPolicy(), ...spareResizePolicy()] }),
-  );
+  givesByRule((api) => registeredWebhooks(api, { policies: [...rulePolicies(), ...recordPolicy()] }));
 });
 
 function givesByRule(install: (api: ReturnType<typeof contractHarness>) => void): void {
@@ -179,6 +174,18 @@ function givesByRule(install: (api: ReturnType<typeof contractHarness>) => void)
         expect.stringContaining('must request no cpu'),
       ]);
     }, PATIENCE_MS);
+    const unasking = await withRequests({ memory: '0' }, { memory: '128Mi' }, sent);
+    const taking = { spec: { containers: [{ name: 'main', resources: { requests: { memory: '64Mi' } } }] } };
+    const taken = await api.patch(
+      api.core(`pods/${String(at(unasking.body, 'metadata.name'))}/resize`),
+      taking,
+      'strategic',
+    );
+    expect([unasking.status, taken.status, at(taken.body, 'message')]).toEqual([
+      201,
+      403,
+      expect.stringContaining('a resize must not add requests of cpu or memory'),
+    ]);
     const others = await withRequests(...asked, { priorityClassName: names.low });
     expect(at(others.body, 'spec.containers')).toMatchObject([{ resources: { requests: asked[0] } }, {}]);
     expect((await withRequests(LENT, LENT, { priorityClassName: names.low })).status).toBe(403);
