@@ -7,10 +7,10 @@ import type { SpareSettings } from '#shared/domain/spare/spare-settings.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES } from '#shared/kube/resource.ts';
 import { clusterModel } from '#cli/cluster/cluster-model.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
-import { type ListCommandOptions, showList } from '#cli/cluster/show-list.ts';
+import { type ListCommandOptions, showList, tellIfEmpty } from '#cli/cluster/show-list.ts';
 import type { Metadata } from '#cli/output/answer.ts';
 import type { Listing } from '#cli/output/listing.ts';
-import { InputError, type ProcessIo } from '#cli/process-io.ts';
+import type { ProcessIo } from '#cli/process-io.ts';
 import { NOTHING_MEASURED } from './messages.ts';
 
 /** Settings that replace those of each node's policy; shares are from 0 to 1. */
@@ -33,14 +33,10 @@ interface SpareRow {
 export async function runSpare({ percentile, margin, max, ...options }: SpareOptions, io: ProcessIo): Promise<void> {
   const given = Object.entries({ percentile, margin, max }).filter(([, value]) => value !== undefined);
   const listing = (read: ClusterManifests) => spareList(read, Object.fromEntries(given));
-  await showList(
-    { resources: [NODE_PRESSURES, NODES, NODE_PRESSURE_POLICIES], listing },
-    options,
-    io,
-    (_, { rows }) => {
-      if (rows.length === 0) throw new InputError(NOTHING_MEASURED);
-    },
-  );
+  const resources = [NODE_PRESSURES, NODES, NODE_PRESSURE_POLICIES] as const;
+  await showList({ resources, listing }, options, io, (_, list) => {
+    tellIfEmpty(list, NOTHING_MEASURED, options, io);
+  });
 }
 
 function spareList(read: ClusterManifests, given: Partial<SpareSettings>): Listing<SpareRow> {

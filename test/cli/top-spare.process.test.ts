@@ -44,7 +44,13 @@ test('plimsoll simulate spare answers by the history that agents report, with th
       code: 2,
       stderr: expect.stringContaining('expected a') as string,
     });
-  expect(await runPlimsoll(['simulate', 'spare', '-f', '-'], takenList(NODE_PRESSURES))).toMatchObject({ code: 2 });
+  const withoutSpare = takenList(NODE_PRESSURES);
+  expect(await runPlimsoll(['simulate', 'spare', '-f', '-'], withoutSpare)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('no agent reports spare room') as string,
+  });
+  const { code, stdout, stderr } = await runPlimsoll(['simulate', 'spare', '-f', '-', '-o', 'json'], withoutSpare);
+  expect([code, itemsIn(stdout), stderr]).toEqual([0, [], '']);
 });
 
 describe('plimsoll top spare', () => {
