@@ -42,6 +42,7 @@ export function createSpareMeter(ports: SparePorts): SpareMeter {
   let policy: PassResult['policy'] | undefined;
   let pods: { readonly of: PodsOnNode; readonly spare: SparePods } | undefined;
   let measuredAt = -Infinity;
+  let shown: { readonly as: string; readonly of: typeof latest; readonly status: SpareStatus } | undefined;
 
   function measure({ snapshot, policy: inForce }: PassResult, previous: PreviousStatus): void {
     const amounts = allocatable();
@@ -73,10 +74,17 @@ export function createSpareMeter(ports: SparePorts): SpareMeter {
     isUnwanted: () => isPolicyKnown() && (policy?.spare.mode === 'Disabled' || (latest === undefined && isBlind())),
     status: () => {
       if (latest === undefined || policy === undefined) return undefined;
-      const status = spareStatus(latest.decision, latest.seen, policy, offset());
-      return isBlind() ? { ...status, mode: 'DryRun' } : status;
+      const as = [policy.mode, policy.spare.mode, isBlind()].join(' ');
+      // Between two measurements nothing is computed again, the digest least of all.
+      if (shown?.of !== latest || shown.as !== as) shown = { as, of: latest, status: statusNow(latest, policy) };
+      return shown.status;
     },
   };
+
+  function statusNow({ decision, seen }: NonNullable<typeof latest>, inForce: PassResult['policy']): SpareStatus {
+    const status = spareStatus(decision, seen, inForce, offset());
+    return isBlind() ? { ...status, mode: 'DryRun' } : status;
+  }
 
   /** Pods that come and go count at once. */
   function isDue({ now, pods: current }: PassResult['snapshot']): boolean {

@@ -17,6 +17,7 @@ interface Planned {
 /** Brings what every node offers to spare pods up to date with what its agent reported; withdrawals come first. */
 export async function runSparePass(ports: NodePassPorts, signal: AbortSignal): Promise<void> {
   const { caches, budgets } = ports;
+  forgetGone(ports);
   const planned = Array.from(caches.nodes.values(), (node): Planned => {
     const report = spareReportOf(caches.pressures.get(node.name), ports);
     return { node, plan: planSpare(node.spare, report, ports.settingsOf(node.name).spare) };
@@ -27,6 +28,12 @@ export async function runSparePass(ports: NodePassPorts, signal: AbortSignal): P
     if (signal.aborted) return;
     await carryOut(each, ports, signal);
   }
+}
+
+/** Autoscalers make nodes with new names for as long as a replica leads. */
+function forgetGone({ caches, spareWrites, spareReports }: NodePassPorts): void {
+  for (const known of [spareWrites, spareReports])
+    for (const name of known.keys()) if (caches.nodes.get(name) === undefined) known.delete(name);
 }
 
 /** Where another controller undoes what is written, it is not written again every second. */

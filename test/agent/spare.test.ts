@@ -162,6 +162,14 @@ describe('the spare room that an agent reports', () => {
     expect(await rig().pass(70, {}, changes)).toMatchObject({ mode: 'DryRun', memory: { because: { code: 'Room' } } });
   });
 
+  test('is put into words once for each measurement, and again when the policy changes', async () => {
+    const { pass, meter } = rig();
+    const measured = await pass(1, {});
+    expect(meter.status()).toBe(measured);
+    expect(await pass(0, {}, { mode: 'DryRun' })).toMatchObject({ mode: 'DryRun' });
+    expect(await pass(1, {})).not.toBe(measured);
+  });
+
   test('is nothing where no threshold makes spare pods go', async () => {
     const status = await rig().pass(70, {}, { thresholds: [] });
     expect(status).toMatchObject({ memory: { lent: 0, because: { code: 'NoThreshold' } }, cpu: { lent: 0 } });

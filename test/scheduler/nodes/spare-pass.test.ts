@@ -21,9 +21,11 @@ describe('the pass over spare room', () => {
   let status: object;
   let requests: KubeRequest[];
   let ports: NodePassPorts;
+  let isThere: boolean;
 
   beforeEach(() => {
     clock = manualClock();
+    isThere = true;
     spec = { mode: 'Enforce', spare: { mode: 'Enforce' } };
     node = {
       status: { capacity: { cpu: '4', memory: '8Gi' }, conditions: [{ type: 'Ready', status: 'True' }] },
@@ -42,7 +44,10 @@ describe('the pass over spare room', () => {
       client,
       clock,
       settingsOf: () => valueOf(decodePolicy({ metadata: { name: 'p' }, spec })).nodes,
-      caches: { nodes: { values: () => [known()] }, pressures: { get: pressure } },
+      caches: {
+        nodes: { values: () => (isThere ? [known()] : []), get: () => (isThere ? known() : undefined) },
+        pressures: { get: pressure },
+      },
       metrics: createNodeMetrics(createMetrics('scheduler')),
       log: { info: () => undefined, warn: () => undefined },
       term: { isHeld: () => true },
@@ -128,6 +133,14 @@ describe('the pass over spare room', () => {
   test('offers no more CPU than the node has, also where that is a part of one', async () => {
     node.status.capacity = { cpu: '500m', memory: '8Gi' };
     expect(await pass()).toEqual(['1073741824', '500']);
+  });
+
+  test('forgets a node that is gone: in the term of one leader many come and go', async () => {
+    await pass();
+    expect([ports.spareWrites.size, ports.spareReports.size]).toEqual([1, 1]);
+    isThere = false;
+    await pass(1);
+    expect([ports.spareWrites.size, ports.spareReports.size]).toEqual([0, 0]);
   });
 
   test('falls to what spare pods request and no further', async () => {
