@@ -1,5 +1,5 @@
 import { finish } from '#shared/domain/base/steps.ts';
-import { plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import { plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import { whyWaiting } from '#shared/domain/queue/let-in.ts';
 import { makeRoomInSteps } from '#shared/domain/queue/make-room.ts';
 import { isLeaf, pathOf } from '#shared/domain/queue/queue-tree.ts';
@@ -105,7 +105,10 @@ function aboveMaximums({ letIn, decision, directory: { tree } }: QueuePlan): rea
     );
 }
 
-/** No pod waits for which there is room by all sums: without queues it would run. */
+/**
+ * No pod waits for which there is room by all sums: without queues it would run. What was let in earlier and its tenant
+ * may start at any time takes room, too, up to the maximum of the queue once more.
+ */
 function idleRoom({ held, decision, directory: { tree }, question }: QueuePlan): readonly string[] {
   const limits = question.allowed.get('root') ?? new Map<string, Whole>();
   return held.flatMap((pod) => {
@@ -125,7 +128,9 @@ function idleRoom({ held, decision, directory: { tree }, question }: QueuePlan):
         pathOf(tree, own).every((index) => {
           const after = plus(usedBy(decision.usage, index, type), amount);
           const max = tree.queues[index]?.max.get(type) ?? Infinity;
-          return after <= max && (index !== 0 || after <= (limits.get(type) ?? Infinity));
+          const latent = usedBy(question.latent ?? new Map(), index, type);
+          const isWithinMax = after <= max && (latent === 0 || plus(after, latent) <= times(max, 2));
+          return isWithinMax && (index !== 0 || after <= (limits.get(type) ?? Infinity));
         }),
     );
     return isFree ? [`${pod.uid} waits although there is room: ${whyWaiting(question, decision, pod).text}`] : [];
