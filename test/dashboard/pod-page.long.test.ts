@@ -43,9 +43,16 @@ describe.runIf(hasBrowser)('what happened to a pod, on its page', { timeout: 2 *
     await create(disruptions, record('lent', 'Reclaim', 'queue research is below its guarantee'));
     await create(disruptions, record('moved', 'Rescheduling', 'node-2 is less used'));
     await create('/apis/events.k8s.io/v1/namespaces/shop/events', {
-      ...{ apiVersion: 'events.k8s.io/v1', kind: 'Event', metadata: { name: 'refused', namespace: 'shop' } },
-      ...{ reason: 'FailedCreate', note: REFUSED, type: 'Warning', action: 'Create', eventTime: time(0) },
-      ...{ reportingController: 'replicaset-controller', reportingInstance: 'controller-manager' },
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { name: 'refused', namespace: 'shop' },
+      reason: 'FailedCreate',
+      note: REFUSED,
+      type: 'Warning',
+      action: 'Create',
+      eventTime: time(0),
+      reportingController: 'replicaset-controller',
+      reportingInstance: 'controller-manager',
       regarding: { kind: 'ReplicaSet', apiVersion: 'apps/v1', namespace: 'shop', name: 'api-5d', uid: 'rs' },
     });
     const queue = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name: 'research' } };

@@ -70,7 +70,12 @@ const WAITS = {
 };
 const UNPLACED = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes are available' };
 const KILLED = {
-  ...{ name: 'app', ready: false, restartCount: 1, image: 'app', imageID: '', state: { waiting: {} } },
+  name: 'app',
+  ready: false,
+  restartCount: 1,
+  image: 'app',
+  imageID: '',
+  state: { waiting: {} },
   lastState: { terminated: { exitCode: 137, reason: 'OOMKilled' } },
 };
 

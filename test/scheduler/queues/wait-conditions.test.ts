@@ -91,7 +91,9 @@ test('what a tenant writes into the condition of a running pod costs no requests
   const round = leaderOf(world);
   await round(0);
   world.see({
-    ...{ name: 'a', admittedTo: 'of-shop', node: 'node-1' },
+    name: 'a',
+    admittedTo: 'of-shop',
+    node: 'node-1',
     conditions: [{ type: TYPE, status: 'True', reason: 'Forged' }],
   });
   expect(await round(1_000)).toEqual([]);

@@ -57,7 +57,11 @@ export const EMPTY_LEDGER: LedgerState = {
 export function withoutClaim(reservation: Reservation): Reservation {
   const { uid, namespace, pod, amounts, admittedAt, generation, isNameTaken } = reservation;
   return {
-    ...{ uid, namespace, pod, amounts, admittedAt },
+    uid,
+    namespace,
+    pod,
+    amounts,
+    admittedAt,
     ...(generation !== undefined && { generation }),
     ...(isNameTaken === true && { isNameTaken }),
   };

@@ -70,7 +70,9 @@ export function queueScene(own: () => OwnCluster) {
     const { body } = await user()('GET', QUEUES);
     const queues = (at(body, 'items') as readonly unknown[]).map((each) => valueOf(decodeQueue(each)));
     const { status } = await user(LEADER)('POST', QUEUES.replace('queues', 'queueselectors'), {
-      ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'QueueSelectors', metadata: { name: 'plimsoll' } },
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'QueueSelectors',
+      metadata: { name: 'plimsoll' },
       spec: encodeQueueSelectors(queues),
     });
     expect(status).toBe(201);

@@ -17,7 +17,11 @@ describe('a name that a pod has', () => {
   const existing = { uid: 'web', namespace: 'a', amounts: amounts('1Gi') };
   /** Another creation of it, which the API server is about to refuse. */
   const again = (uid: string, memory = '1Gi'): Reservation => ({
-    ...{ uid, namespace: 'a', pod: 'web', admittedAt: 0, claim: `of ${uid}` },
+    uid,
+    namespace: 'a',
+    pod: 'web',
+    admittedAt: 0,
+    claim: `of ${uid}`,
     amounts: amounts(memory),
   });
   const used = (ledger: Ledger) =>
