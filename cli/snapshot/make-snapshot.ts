@@ -5,7 +5,9 @@ import {
   API_GROUP,
   COMPONENT_NAMES,
   EXEMPT_NAMESPACES,
+  GANG_AUTO,
   LABEL_APPLICATION,
+  LABEL_GANG,
   LABEL_QUEUE,
 } from '#shared/kube/api-names.ts';
 import { decodeAdmitted, encodeAdmitted } from '#shared/api/admitted.ts';
@@ -241,12 +243,12 @@ function annotations(value: unknown, context: Context): unknown {
   const admitted = decodeAdmitted(text);
   if (admitted === undefined) return { ...value, [ANNOTATION_ADMITTED]: '' };
   const [namespace = '', label] = admitted.application.split('/', 2);
-  const application =
-    label === undefined
-      ? admitted.application
-      : `${String(nameFor('ns')(namespace, context))}/${context.pseudonym('value', label)}`;
-  const queue = String(queueName(admitted.queue, context));
-  return { ...value, [ANNOTATION_ADMITTED]: encodeAdmitted({ ...admitted, queue, application }) };
+  const named = (name: string): string => context.pseudonym('value', name);
+  const owner = `${String(nameFor('ns')(namespace, context))}/${named(label ?? '')}`;
+  const application = label === undefined ? admitted.application : owner;
+  const gang = admitted.gang && { gang: { ...admitted.gang, name: named(admitted.gang.name) } };
+  const mark = { ...admitted, ...gang, application, queue: String(queueName(admitted.queue, context)) };
+  return { ...value, [ANNOTATION_ADMITTED]: encodeAdmitted(mark) };
 }
 
 function labelValues(labels: unknown, context: Context): unknown {
@@ -258,19 +260,17 @@ function labelValue(key: string, value: unknown, context: Context): unknown {
   if (typeof value !== 'string' || isKeptLabel(key, value, context)) return value;
   if (key === NAMESPACE_NAME_LABEL) return nameFor('ns')(value, context);
   if (key === LABEL_QUEUE) return queueName(value, context);
-  const replaced = context.pseudonym('value', value);
   // A text that is not a valid label value matches no label; its pseudonym must not match one either.
-  return isLabelValue(value) ? replaced : `!${replaced}`;
+  return `${isLabelValue(value) ? '' : '!'}${context.pseudonym('value', value)}`;
 }
 
 function isKeptLabel(key: string, value: string, { nodeNames, comparedKeys }: Context): boolean {
-  const isName = key === LABEL_QUEUE || key === LABEL_APPLICATION;
+  const isName = [LABEL_QUEUE, LABEL_APPLICATION].includes(key) || (key === LABEL_GANG && value !== GANG_AUTO);
   return (key.startsWith(`${API_GROUP}/`) && !isName) || comparedKeys.has(key) || nodeNames.has(value);
 }
 
 function expression(value: unknown, context: Context): unknown {
-  const key = fieldOf(value, 'key');
-  const rule: RedactionRule = (each) => labelValue(typeof key === 'string' ? key : '', each, context);
+  const rule: RedactionRule = (each) => labelValue(String(fieldOf(value, 'key')), each, context);
   return inField('values', eachItem(rule))(value, context);
 }
 

@@ -24,7 +24,17 @@ const FROM_TEMPLATE = [
     metadata: { name: 'design', labels: { 'plimsoll.dev/queues': 'managed', 'plimsoll.dev/queue': 'teams' } },
   },
   ...['first', 'second'].map((name) => queuedPod('design', { name, cpu: 1, minute: 2 })),
+  withLabels(queuedPod('design', { name: 'member', cpu: 1, minute: 2, node: 'node-1', annotations: inGang('orbit') }), {
+    'plimsoll.dev/gang': 'orbit',
+    'plimsoll.dev/gang-size': '1',
+  }),
 ];
+
+function inGang(name: string): Readonly<Record<string, string>> {
+  const mark = { queue: 'teams.design', application: 'design/spark', at: TAKEN_AT, gang: { name, min: 1 } };
+  return { 'plimsoll.dev/admitted': JSON.stringify(mark) };
+}
+
 /** Of the same application as the pods of another queue, by its label, so that none of them goes for it. */
 const ADMITTED = JSON.stringify({ queue: 'batch', application: 'research/spark', at: TAKEN_AT, mayBePreempted: true });
 const ONE_APPLICATION = [
@@ -39,12 +49,12 @@ const ONE_APPLICATION = [
       annotations,
     });
   }),
-  withLabel(queuedPod('research', { name: 'spark', cpu: 2, minute: 7 })),
+  withLabels(queuedPod('research', { name: 'spark', cpu: 2, minute: 7 }), { 'plimsoll.dev/application': 'spark' }),
 ];
 
-function withLabel(pod: object): object {
+function withLabels(pod: object, labels: Readonly<Record<string, string>>): object {
   const { metadata } = pod as { metadata: object };
-  return { ...pod, metadata: { ...metadata, labels: { 'plimsoll.dev/application': 'spark' } } };
+  return { ...pod, metadata: { ...metadata, labels } };
 }
 
 interface Simulation {
@@ -96,7 +106,7 @@ describe('a snapshot of a cluster with queues', () => {
   test('redacted, no name of a queue, an application or a namespace is left', () => {
     const all = [...EXAMPLE_QUEUES, ...FROM_TEMPLATE, ...ONE_APPLICATION.slice(6)];
     const text = snapshotJson(makeSnapshot({ manifests: manifestsOf(all), takenAt: TAKEN_AT }, pseudonym));
-    expect(text.replaceAll(/uid-[\w-]+/g, 'uid')).not.toMatch(/research|batch|teams|design|spark|notebook/);
+    expect(text.replaceAll(/uid-[\w-]+/g, 'uid')).not.toMatch(/research|batch|teams|design|spark|notebook|orbit/);
     expect(text).toContain('"parent":"queue-');
   });
 
