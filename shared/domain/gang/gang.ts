@@ -166,7 +166,7 @@ function wholeGang<M extends GangMember>(
   // Without a size, all that wait start together; beyond the largest gang they come one by one once it runs.
   const most = inside >= min ? Infinity : MAX_GANG_SIZE;
   const named = Math.max(min, Math.min(members.length, most));
-  const size = model.gang.size === undefined ? named : model.gang.size - succeeded;
+  const size = model.gang.size === undefined ? named : sizeLeft(model.gang.size, members.length, succeeded);
   return {
     key,
     queue: model.queue,
@@ -174,6 +174,11 @@ function wholeGang<M extends GangMember>(
     size: Math.max(1, size),
     members: ordered.slice(0, Math.max(1, size, inside)),
   };
+}
+
+/** A Job that has more to complete than run at once replaces pods that have succeeded: they take no place of others. */
+function sizeLeft(size: number, present: number, succeeded: number): number {
+  return Math.max(size - succeeded, Math.min(size, present));
 }
 
 function succeededWith(gang: string, members: readonly GangMember[], facts: GangFacts): number {

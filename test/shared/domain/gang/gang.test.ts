@@ -84,6 +84,14 @@ describe('what is a gang', () => {
     expect(grouped(members(3, wish(8)), { succeeded }).gangs).toEqual(['shop/train q 8 8 3']);
   });
 
+  test('a Job that replaces pods that have succeeded keeps as many as run at once', () => {
+    const facts = { succeeded: () => 9 };
+    const running = members(7, wish(8), { owner: 'job', isIn: true });
+    const [eighth, ninth] = [members(1, wish(8), { owner: 'job' }, 7), members(1, wish(8), { owner: 'job' }, 8)];
+    expect(grouped([...running, ...eighth], facts)).toEqual({ gangs: ['shop/train q 1 8 8'], refused: [] });
+    expect(grouped([...running, ...eighth, ...ninth], facts).refused.map(([, code]) => code)).toEqual(['GangFull']);
+  });
+
   test('a PodGroup says the minimum; without it its pods wait', () => {
     const native = wish(undefined, { groupOf: 'scheduling.k8s.io' });
     expect(grouped(members(9, native), { minOf: () => 4 }).gangs).toEqual(['shop/train q 4 9 9']);
