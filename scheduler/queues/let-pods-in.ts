@@ -52,14 +52,15 @@ export async function letPodsIn(
   signal: AbortSignal,
 ): Promise<void> {
   const decision = randomUUID();
-  const all: readonly Pick<WaitingPod, 'uid' | 'queue' | 'against'>[] = [
+  const all: readonly Pick<WaitingPod, 'uid' | 'queue' | 'against' | 'letInAs'>[] = [
     ...plan.released.map(({ uid }) => ({ uid, queue: '' })),
     ...plan.letIn,
   ];
   const now = all.filter(({ uid }) => mayTry(uid, ports)).slice(0, MAX_OF_PLAN);
-  await requestEach(now, async ({ uid, queue, against }) => {
+  await requestEach(now, async ({ uid, queue, against, letInAs: gang }) => {
     if (signal.aborted || !ports.term.isHeld()) return false;
-    await takeGateOff(uid, { queue, decision, ...(against !== undefined && { against }) }, ports, signal);
+    const into = { queue, decision, ...(against !== undefined && { against }), ...(gang !== undefined && { gang }) };
+    await takeGateOff(uid, into, ports, signal);
     return true;
   });
 }
@@ -88,7 +89,7 @@ function nextRefusal(before: Refusal | undefined, now: number, { kind, message }
   return { because: REFUSED({ kind, message }, { kind }), until: now + pauseMs, pauseMs };
 }
 
-type Into = Pick<Admitted, 'queue' | 'decision' | 'against'>;
+type Into = Pick<Admitted, 'queue' | 'decision' | 'against' | 'gang'>;
 
 /**
  * One patch, for exactly the pod that was read: its UID and resourceVersion are preconditions. So neither a successor

@@ -1,11 +1,11 @@
+import type { AdmittedGang } from '#shared/api/admitted.ts';
 import { askSnapshot } from '#shared/domain/eviction/ask-budgets.ts';
-import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { QueueGang, QueueMember } from './gangs.ts';
 import type { QueuedPod } from './queued-pod.ts';
+import { protectionOf } from './standing.ts';
 
 /** A gang that holds room with fewer pods than it needs, for longer than it may. */
 export interface HalfGang {
@@ -61,28 +61,43 @@ export function halfGangs(gangs: readonly QueueGang[], input: HalfGangsInput): r
     const since = halfSince(gang);
     if (since === undefined || now - since < timeoutMs) return [];
     const { key } = gang;
-    const inside = gang.members.filter(({ isIn }) => isIn).map(({ pod }) => pod);
+    const [members, min] = [gang.members.filter(({ isIn }) => isIn), neededOf(gang)];
+    const inside = members.map(({ pod }) => pod);
     const running = inside.filter(({ isBound }) => isBound);
     const [seconds, others] = [Math.floor((now - since) / 1_000), whoTook(inside, input)];
-    const facts = { gang: key, running: running.length, min: gang.min, seconds, others };
+    const facts = { gang: key, running: running.length, min, seconds, others };
     return [
       {
         gang: key,
         queue: gang.queue,
         members: [...inside.filter(({ isBound }) => !isBound), ...running],
-        because: HALF(facts, { gang: key, running: running.length, min: gang.min, seconds }),
-        keptBy: keeperOf(key, { inside, running }, snapshot),
+        because: HALF(facts, { gang: key, running: running.length, min, seconds }),
+        keptBy: keeperOf(key, { members, running }, snapshot),
       },
     ];
   });
 }
 
+/**
+ * How many of its pods have to run. A minimum that rises while they run asks for more pods, and takes none from those
+ * that were enough when they went in.
+ */
+function neededOf({ members, min }: QueueGang): number {
+  return members.reduce((least, member) => Math.min(least, letInAs(member)?.min ?? least), min);
+}
+
+/** The gang with which a pod was let in, if it is the one that it names. */
+function letInAs({ pod: { admitted }, gang: { name } }: QueueMember): AdmittedGang | undefined {
+  return admitted?.gang?.name === name ? admitted.gang : undefined;
+}
+
 /** Since when some of its pods are in and too few have a node; the objects say it, so a new leader knows. */
-function halfSince({ members, min }: QueueGang): Instant | undefined {
+function halfSince(gang: QueueGang): Instant | undefined {
+  const { members } = gang;
   const inside = members.filter(({ isIn }) => isIn);
   const lacking = members.filter(({ isIn, pod }) => !isIn || !pod.isBound);
   const running = members.length - lacking.length;
-  if (inside.length === 0 || lacking.length === 0 || running >= min) return undefined;
+  if (inside.length === 0 || lacking.length === 0 || running >= neededOf(gang)) return undefined;
   const [latest, earliest] = [limitOf(inside, Math.max), limitOf(lacking, Math.min)];
   return Math.max(latest, earliest);
 }
@@ -112,13 +127,13 @@ function whoTook(inside: readonly QueuedPod[], { snapshot: { nodes }, plannedFor
 }
 
 interface PodsOfHalf {
-  readonly inside: readonly QueuedPod[];
+  readonly members: readonly QueueMember[];
   readonly running: readonly QueuedPod[];
 }
 
 /** What forbids that a pod of the gang is evicted: then none goes, since those that stayed would be half a gang. */
-function keeperOf(gang: string, { inside, running }: PodsOfHalf, snapshot: ClusterSnapshot): Because | undefined {
-  const keeper = firstOf(inside, protectionOf) ?? exhaustedBudget(running, snapshot);
+function keeperOf(gang: string, { members, running }: PodsOfHalf, snapshot: ClusterSnapshot): Because | undefined {
+  const keeper = firstOf(members, whyKept) ?? exhaustedBudget(running, snapshot);
   return keeper === undefined ? undefined : KEPT({ gang, keeper }, { gang });
 }
 
@@ -130,11 +145,16 @@ function firstOf<T, F>(all: readonly T[], find: (each: T) => F | undefined): F |
   return undefined;
 }
 
-/** As in reclaim: what no queue has let in was there before queues, or is the kubelet's own. */
-function protectionOf({ namespace, name, priority, admitted }: QueuedPod): string | undefined {
-  if (hasCriticalPriority({ spec: { priority } })) return `pod ${name} has a system priority`;
-  if (PROTECTED_NAMESPACES.some((each) => each === namespace)) return `namespace ${namespace} is protected`;
-  return admitted === undefined ? `no queue has let pod ${name} in` : undefined;
+/**
+ * As in reclaim: what no queue has let in was there before queues, or is the kubelet's own. A pod that went in alone, by a
+ * version that knew no gangs or before it named this one, is not sent back for being one of few.
+ */
+function whyKept(member: QueueMember): string | undefined {
+  const { name, admitted } = member.pod;
+  const protection = protectionOf(member.pod);
+  if (protection !== undefined) return protection;
+  if (admitted === undefined) return `no queue has let pod ${name} in`;
+  return letInAs(member) === undefined ? `pod ${name} was not let in with the gang` : undefined;
 }
 
 function exhaustedBudget(running: readonly QueuedPod[], snapshot: ClusterSnapshot): string | undefined {

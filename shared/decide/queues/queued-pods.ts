@@ -235,8 +235,8 @@ export class QueuedPods {
 
   /** Pods of one owner that one decision has let in differ in some seconds at most, which count until a pod has a node. */
   #sharedAdmitted(admitted: Admitted): Admitted {
-    const { queue, application, mayPreempt, mayBePreempted, decision, against = [] } = admitted;
-    const key = JSON.stringify([queue, application, mayPreempt, mayBePreempted, decision, String([...against])]);
+    const { queue, application, mayPreempt, mayBePreempted, decision, against = [], gang } = admitted;
+    const key = JSON.stringify([queue, application, mayPreempt, mayBePreempted, decision, String([...against]), gang]);
     const known = this.#admitted.get(key);
     if (known !== undefined) return known;
     const texts = { queue: this.#textOf(queue), decision: this.#textOf(decision) };

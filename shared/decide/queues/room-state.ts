@@ -1,5 +1,5 @@
 import { askSnapshot, refusalOf } from '#shared/domain/eviction/ask-budgets.ts';
-import { DEFAULT_OPT_OUT_CEILING, hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
+import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/protection.ts';
 import { collectInSteps, sortInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import { byName } from '#shared/domain/base/texts.ts';
 import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
@@ -13,12 +13,11 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { isManaged, isMarkedLast } from '#shared/kube/annotations/annotations.ts';
-import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import { podCounter } from './counted-pods.ts';
 import { allocatableOf } from './node-room.ts';
 import type { QueuePlan } from './plan-pass.ts';
 import { withGangs } from './running-gangs.ts';
-import { type Standing, standingOf } from './standing.ts';
+import { protectionOf, type Standing, standingOf } from './standing.ts';
 import { chargedQueue, type FindQueue, queueFinder, untracked } from './queue-finder.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 import type { QueuedPods } from './queued-pods.ts';
@@ -268,9 +267,8 @@ function budgetsUsed(placed: PlacedPod, { snapshot }: RoomInput, overlaps: Set<s
 }
 
 function mayGo({ pod, priority }: PlacedPod, { isRefused }: RoomInput): boolean {
-  const isProtected =
-    hasCriticalPriority({ spec: { priority } }) || PROTECTED_NAMESPACES.some((each) => each === pod.namespace);
-  return !isProtected && !isRefused(pod.uid);
+  const { uid, namespace, name } = pod;
+  return protectionOf({ namespace, name, priority }) === undefined && !isRefused(uid);
 }
 
 function budgetsOf({ budgets }: ClusterSnapshot, overlaps: Iterable<string>): ReadonlyMap<string, number> {

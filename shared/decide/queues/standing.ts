@@ -1,8 +1,10 @@
 import type { Admitted } from '#shared/api/admitted.ts';
 import { isDaemonSetPod, type Pod } from '#shared/domain/pod/pod.ts';
+import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { RunningPod } from '#shared/domain/queue/queue-pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { applicationOf, isManaged } from '#shared/kube/annotations/annotations.ts';
+import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import { type FindQueue, untracked } from './queue-finder.ts';
 import type { QueuedPod } from './queued-pod.ts';
 
@@ -35,4 +37,11 @@ export function standingOf(
   const found = find(untracked(pod));
   if (found.kind === 'none') return undefined;
   return { queue: found.name, application: applicationOf(pod), mayBePreempted: false };
+}
+
+/** What forbids queues to evict a pod, however it stands in its queue. */
+export function protectionOf(pod: Pick<QueuedPod, 'namespace' | 'name' | 'priority'>): string | undefined {
+  const { namespace, name, priority } = pod;
+  if (hasCriticalPriority({ spec: { priority } })) return `pod ${name} has a system priority`;
+  return PROTECTED_NAMESPACES.some((each) => each === namespace) ? `namespace ${namespace} is protected` : undefined;
 }

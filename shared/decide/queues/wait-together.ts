@@ -32,23 +32,38 @@ export function waitTogether(input: GangsInPass) {
   const waiting = new Map(input.waiting.map((pod) => [pod.uid, pod]));
   const keptBy = new Map(input.refused.flatMap(({ members, because }) => members.map(({ uid }) => [uid, because])));
   const wholes = new Map<string, WaitingPod>();
+  const joining = new Map<string, WaitingPod>();
   for (const gang of input.gangs) {
-    const outside = gang.members.filter(({ isIn }) => !isIn);
-    // What comes to a gang that runs is let in pod by pod.
-    if (outside.length === 0 || gang.members.length - outside.length >= gang.min) continue;
-    const pods = outside.flatMap(({ uid }) => waiting.get(uid) ?? []);
-    const found = wholeOf(gang, pods, input);
-    for (const { uid } of pods) {
-      if ('code' in found) keptBy.set(uid, found);
-      else wholes.set(uid, found);
+    const pods = waitingOf(gang, waiting);
+    if (pods.length === 0) continue;
+    const found = insideOf(gang) >= gang.min ? undefined : wholeOf(gang, pods, input);
+    for (const pod of pods) {
+      // What comes to a gang that runs is let in pod by pod.
+      if (found === undefined) joining.set(pod.uid, pod);
+      else if ('code' in found) keptBy.set(pod.uid, found);
+      else wholes.set(pod.uid, found);
     }
   }
-  const alone = input.waiting.filter(({ uid }) => !keptBy.has(uid) && !wholes.has(uid));
+  const alone = input.waiting.flatMap((pod) =>
+    keptBy.has(pod.uid) || wholes.has(pod.uid) ? [] : (joining.get(pod.uid) ?? pod),
+  );
   const kept = input.waiting.flatMap((pod): readonly Kept[] => {
     const because = keptBy.get(pod.uid);
     return because === undefined ? [] : [{ pod, because }];
   });
   return { waiting: [...alone, ...new Set(wholes.values())], kept };
+}
+
+/** The pods of a gang that wait, which remember with what they go in. */
+function waitingOf({ members, min }: QueueGang, waiting: ReadonlyMap<string, WaitingPod>): readonly WaitingPod[] {
+  return members.flatMap(({ uid, isIn, gang: { name } }) => {
+    const pod = isIn ? undefined : waiting.get(uid);
+    return pod === undefined ? [] : [{ ...pod, letInAs: { name, min } }];
+  });
+}
+
+function insideOf({ members }: QueueGang): number {
+  return members.filter(({ isIn }) => isIn).length;
 }
 
 /** What a gang waits as, or why it stands aside. */
@@ -57,7 +72,7 @@ function wholeOf(
   pods: readonly WaitingPod[],
   { whyNotNow, isStrict }: GangsInPass,
 ): WaitingPod | Because {
-  const inside = gang.members.filter(({ isIn }) => isIn).length;
+  const inside = insideOf(gang);
   const [present, { key, min }] = [inside + pods.length, gang];
   if (present < min) return INCOMPLETE({ gang: key, present, min }, { gang: key, present, min });
   const keptBack = whyNotNow?.(key);

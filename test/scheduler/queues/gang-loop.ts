@@ -1,3 +1,5 @@
+import { decodeAdmitted } from '#shared/api/admitted.ts';
+import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import { createLog } from '#shared/runtime/log.ts';
@@ -160,7 +162,7 @@ export function gangLoop({ nodes, queue = {}, fateOf = () => ({}) }: GangLoopSet
   function take(pod: LoopPod, path: string, body: unknown): void {
     if (path.endsWith('/eviction')) put({ ...pod, deletionAt: seconds() + 1 });
     else if (path.endsWith('/status')) nominate(pod, body);
-    else takeGateOff(pod);
+    else takeGateOff(pod, body);
   }
 
   function nominate(pod: LoopPod, body: unknown): void {
@@ -171,7 +173,7 @@ export function gangLoop({ nodes, queue = {}, fateOf = () => ({}) }: GangLoopSet
     });
   }
 
-  function takeGateOff(pod: LoopPod): void {
+  function takeGateOff(pod: LoopPod, body: unknown): void {
     const others = [...pods.values()].filter(
       (each) => each.gang === pod.gang && each.gang !== undefined && each.deletionAt === undefined,
     );
@@ -179,7 +181,9 @@ export function gangLoop({ nodes, queue = {}, fateOf = () => ({}) }: GangLoopSet
     const isFirst = others.every((each) => isGated(each));
     if (pod.gang !== undefined && isFirst && others.some(({ nominatedTo }) => nominatedTo === undefined))
       broken.push(`${pod.name} goes in without a plan for ${pod.gang}`);
-    put({ ...pod, gates: [], admittedTo: 'of-shop', admittedAt: seconds(), mayPreempt: true, mayBePreempted: true });
+    const mark = { admittedTo: 'of-shop', admittedAt: seconds(), mayPreempt: true, mayBePreempted: true };
+    const { gang: admittedAs } = decodeAdmitted(annotationIn(body, ANNOTATION_ADMITTED)) ?? {};
+    put({ ...pod, gates: [], ...mark, ...(admittedAs !== undefined && { admittedAs }) });
   }
 
   /** As kube-scheduler. */
@@ -274,6 +278,12 @@ export function gangLoop({ nodes, queue = {}, fateOf = () => ({}) }: GangLoopSet
 
 function isGated({ gates = [] }: LoopPod): boolean {
   return gates.length > 0;
+}
+
+function annotationIn(body: unknown, key: string): string | undefined {
+  const annotations = at(body, 'metadata.annotations');
+  const value = (annotations as Readonly<Record<string, unknown>> | undefined)?.[key];
+  return typeof value === 'string' ? value : undefined;
 }
 
 function withoutNomination(pod: LoopPod): LoopPod {

@@ -10,6 +10,7 @@ const FOUR = { 'node-0': 4, 'node-1': 4, 'node-2': 4, 'node-3': 4 };
 
 const IN = { gates: [], admittedTo: 'of-shop', admittedAt: START_MS / 1_000 } as const;
 const ON = (node: string) => ({ ...IN, node, phase: 'Running' });
+const AS = (name: string, min: number) => ({ admittedAs: { name, min } });
 
 async function run(loop: ReturnType<typeof gangLoop>, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) await loop.step();
@@ -106,7 +107,7 @@ describe('in a strict queue none waits behind a gang', () => {
 
   test('that went back and lets others go first', async () => {
     const loop = gangLoop({ nodes: { 'node-0': 2 }, queue: { ordering: 'Strict' } });
-    loop.create({ gang: 'train', size: 2, cpu: 2, priority: 9, ...ON('node-0') });
+    loop.create({ gang: 'train', size: 2, cpu: 2, priority: 9, ...ON('node-0'), ...AS('train', 2) });
     loop.create({ gang: 'train', size: 2, cpu: 2, priority: 9 });
     await run(loop, TIMEOUT_MS / 1_000 + 5);
     expect(loop.runningOf('train')).toBe(0);
@@ -143,8 +144,8 @@ function deadlock(): ReturnType<typeof gangLoop> {
     ['left', 'node-0'],
     ['right', 'node-1'],
   ] as const) {
-    for (let index = 0; index < 2; index += 1) loop.create({ gang, size: 4, cpu: 1, ...ON(node) });
-    for (let index = 0; index < 2; index += 1) loop.create({ gang, size: 4, cpu: 1, ...IN });
+    for (let index = 0; index < 2; index += 1) loop.create({ gang, size: 4, cpu: 1, ...ON(node), ...AS(gang, 4) });
+    for (let index = 0; index < 2; index += 1) loop.create({ gang, size: 4, cpu: 1, ...IN, ...AS(gang, 4) });
   }
   return loop;
 }
@@ -163,6 +164,20 @@ describe('two half gangs', () => {
     for (const { name, gang } of loop.pods()) if (gang === done) loop.remove(name);
     await run(loop, 15);
     expect([loop.runningOf(done === 'left' ? 'right' : 'left'), loop.broken]).toEqual([4, []]);
+  });
+});
+
+describe('after an upgrade', () => {
+  test('pods that were let in one by one and run below their minimum go on; the others come once they fit together', async () => {
+    const loop = gangLoop({ nodes: { 'node-0': 4 } });
+    for (let index = 0; index < 2; index += 1) loop.create({ gang: 'train', size: 4, cpu: 1, ...ON('node-0') });
+    for (let index = 0; index < 2; index += 1) loop.create({ name: `other-${index}`, cpu: 1, ...ON('node-0') });
+    for (let index = 0; index < 2; index += 1) loop.create({ gang: 'train', size: 4, cpu: 1 });
+    await run(loop, TIMEOUT_MS / 500);
+    expect(loop.runningOf('train')).toBe(2);
+    for (let index = 0; index < 2; index += 1) loop.remove(`other-${index}`);
+    await run(loop, 15);
+    expect([loop.runningOf('train'), loop.broken]).toEqual([4, []]);
   });
 });
 

@@ -15,7 +15,8 @@ function stageOf(answer: () => Promise<Outcome<unknown>>) {
   const { pods, snapshot, see, plan } = queueWorld([queueFor('shop')], { 'node-0': 100 });
   for (let index = 0; index < GANGS; index += 1) {
     const labels = { 'plimsoll.dev/gang': `gang-${index}`, 'plimsoll.dev/gang-size': '2' };
-    see({ name: `in-${index}`, labels, admittedTo: 'of-shop', node: 'node-0', phase: 'Running' });
+    const admittedAs = { name: `gang-${index}`, min: 2 };
+    see({ name: `in-${index}`, labels, admittedTo: 'of-shop', admittedAs, node: 'node-0', phase: 'Running' });
     see({ name: `waits-${index}`, labels, gates: [GATE] });
   }
   const clock = manualClock(3_600_000);

@@ -1,24 +1,30 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { halfGangs } from '#shared/decide/queues/half-gangs.ts';
 import type { QueuedPod } from '#shared/decide/queues/queued-pod.ts';
 import { GATE, queueFor, queueWorld, type WatchedPod } from './queue-world.ts';
 
 const labels = { 'plimsoll.dev/gang': 'train', 'plimsoll.dev/gang-size': '3' };
-const IN = { admittedTo: 'of-shop', labels } as const;
+const IN = { admittedTo: 'of-shop', admittedAs: { name: 'train', min: 3 }, labels } as const;
 const RUNS = { ...IN, node: 'node-0', phase: 'Running' } as const;
 const MIRROR = {
   'kubernetes.io/config.mirror': 'hash',
 };
 
+/** The gangs that go back after an hour, with what keeps them. */
+function goingBack({ snapshot, plan }: Pick<ReturnType<typeof queueWorld>, 'snapshot' | 'plan'>, more = {}) {
+  const input = { snapshot, now: 3_600_000, timeoutMs: 60_000, plannedFor: () => undefined };
+  const halves = halfGangs(plan(false, 'Guarantees', more).gangs, input);
+  return halves.map(({ members, keptBy }) => [members.map(({ name }) => name), keptBy?.text]);
+}
+
 /** Two of three pods of a gang run, and the third one waits, for an hour. */
 function half(first: Partial<WatchedPod> = {}, third: Partial<WatchedPod> = { gates: [GATE] }) {
-  const { pods, snapshot, see, plan } = queueWorld([queueFor('shop')]);
-  see({ name: 'a', ...RUNS, ...first });
-  see({ name: 'b', ...RUNS });
-  see({ name: 'c', labels, ...third });
-  expect([...pods.values()]).toHaveLength(3);
-  const input = { snapshot, now: 3_600_000, timeoutMs: 60_000, plannedFor: () => undefined };
-  return halfGangs(plan().gangs, input).map(({ members, keptBy }) => [members.map(({ name }) => name), keptBy?.text]);
+  const world = queueWorld([queueFor('shop')]);
+  world.see({ name: 'a', ...RUNS, ...first });
+  world.see({ name: 'b', ...RUNS });
+  world.see({ name: 'c', labels, ...third });
+  expect([...world.pods.values()]).toHaveLength(3);
+  return goingBack(world);
 }
 
 const keptBy = (keeper: string): string => `gang shop/train runs in part and cannot give its room back: ${keeper}`;
@@ -42,6 +48,39 @@ test('a pod that no queue let in and that has no node keeps them too', () => {
 
 test('a system priority keeps all of them', () => {
   expect(half({ priority: 2_000_000_000 })).toEqual([[['a', 'b'], keptBy('pod a has a system priority')]]);
+});
+
+describe('only what was let in as a gang goes back for being few', () => {
+  const ALONE = { admittedAs: undefined } as unknown as Partial<WatchedPod>;
+  const KEPT = [['a', 'b'], keptBy('pod a was not let in with the gang')];
+
+  test('pods that a version without gangs let in one by one stay, with members that went in as a gang', () => {
+    expect(half(ALONE)).toEqual([KEPT]);
+    expect(half(ALONE, IN)).toEqual([[['c', 'a', 'b'], KEPT[1]]]);
+  });
+
+  test('pods that went in as another gang, and name this one since, stay', () => {
+    expect(half({ admittedAs: { name: 'other', min: 3 } })).toEqual([KEPT]);
+  });
+
+  test('a mark that is older than the guard, which a tenant may have written, sends none back', () => {
+    const world = queueWorld([queueFor('shop')], undefined, { isGuarded: () => false });
+    for (const name of ['a', 'b']) world.see({ name, ...RUNS });
+    world.see({ name: 'c', labels, gates: [GATE] });
+    world.pods.settleClaims(world.plan().claims);
+    expect(goingBack(world)).toEqual([KEPT]);
+  });
+
+  test('a minimum that rises while they run sends none back, until fewer run than were let in together', () => {
+    const group = { spec: { schedulingGroup: { podGroupName: 'train' } }, labels: {} };
+    const world = queueWorld([queueFor('shop')]);
+    for (const name of ['a', 'b']) world.see({ name, ...RUNS, ...group, admittedAs: { name: 'train', min: 2 } });
+    for (const name of ['c', 'd']) world.see({ name, ...group, gates: [GATE] });
+    expect(goingBack(world, { minOfGroup: () => 4 })).toEqual([]);
+    world.gone('b');
+    expect(goingBack(world, { minOfGroup: () => 4 })).toEqual([[['a'], undefined]]);
+    expect(goingBack(world, { minOfGroup: () => 1 })).toEqual([]);
+  });
 });
 
 test('a gang of more pods than a function takes arguments is judged as any other', () => {

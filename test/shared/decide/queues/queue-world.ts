@@ -1,4 +1,4 @@
-import { encodeAdmitted } from '#shared/api/admitted.ts';
+import { type AdmittedGang, encodeAdmitted } from '#shared/api/admitted.ts';
 import { declaredCapacity, decodeQueue, queueDirectory } from '#shared/api/queue.ts';
 import { finish } from '#shared/domain/base/steps.ts';
 import { emptySnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -34,6 +34,8 @@ export interface WatchedPod {
   /** Of the annotation that lets it in. */
   readonly admittedTo?: string;
   readonly admittedAt?: number;
+  /** The gang with which it was let in. */
+  readonly admittedAs?: AdmittedGang;
   readonly application?: string;
   /** The CPUs that its queue used before it went in against another pod. */
   readonly against?: number;
@@ -103,7 +105,7 @@ function statusOf({ phase, nominatedTo, startedAt, isDisrupted, conditions = [] 
 
 function annotationsOf({ name, admittedTo: queue, admittedAt = 0, ...pod }: WatchedPod): object {
   if (queue === undefined) return pod.wishes === undefined ? {} : { annotations: pod.wishes };
-  const { application = `app of ${name}`, mayPreempt = false, mayBePreempted = false, against } = pod;
+  const { application = `app of ${name}`, mayPreempt = false, mayBePreempted = false, against, admittedAs: gang } = pod;
   const facts = {
     queue,
     application,
@@ -111,6 +113,7 @@ function annotationsOf({ name, admittedTo: queue, admittedAt = 0, ...pod }: Watc
     mayBePreempted,
     at: admittedAt * 1_000,
     decision: 'd',
+    ...(gang !== undefined && { gang }),
     ...(against !== undefined && { against: new Map([['cpu', against * 1_000]]) }),
   };
   return { annotations: { ...pod.wishes, 'plimsoll.dev/admitted': encodeAdmitted(facts) } };

@@ -47,6 +47,20 @@ describe('a gang is one wish of its queue', () => {
     );
   });
 
+  test('its pods go in with its name and minimum, and so do those that come once it runs', () => {
+    const world = queueWorld([queueFor('shop')]);
+    seeGang(world, 'train', { size: 4, min: 2, there: 3 });
+    world.see({ name: 'single', gates: [GATE] });
+    const letInAs = { name: 'train', min: 2 };
+    expect(world.plan().starting[0]?.members?.map((pod) => pod.letInAs)).toEqual([letInAs, letInAs, letInAs]);
+    for (const index of [0, 1])
+      world.see({ name: `train-${index}`, labels: LABELS('train', 4, 2), admittedTo: 'of-shop', node: 'node-0' });
+    expect(world.plan().letIn.map((pod) => [pod.name, pod.letInAs])).toEqual([
+      ['shop/single', undefined],
+      ['shop/train-2', letInAs],
+    ]);
+  });
+
   test('stands where its highest priority and its oldest pod would', () => {
     const world = queueWorld([queueFor('shop')]);
     world.see({ name: 'first', gates: [GATE], cpu: 1, createdAt: 2 });
