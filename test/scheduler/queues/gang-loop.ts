@@ -2,18 +2,15 @@ import { decodeAdmitted } from '#shared/api/admitted.ts';
 import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { KubeRequest } from '#shared/kube/client/connection.ts';
-import { createLog } from '#shared/runtime/log.ts';
-import { createMetrics } from '#shared/runtime/metrics.ts';
-import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import { HoldGangs } from '#scheduler/queues/hold-gangs.ts';
-import { letPodsIn, type Refusal, refusalOf } from '#scheduler/queues/let-pods-in.ts';
-import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
-import { StartGangs } from '#scheduler/queues/start-gangs.ts';
-import { Reclaim } from '#scheduler/queues/reclaim.ts';
+import { refusalOf } from '#scheduler/queues/let-pods-in.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
+import { putNode, removeNode } from '#shared/domain/snapshot/create-snapshot.ts';
+import { buildNode } from '#test/build/cluster.ts';
 import { GATE, type NodeSizes, queueFor, queueWorld, type WatchedPod } from '#test/shared/decide/queues/queue-world.ts';
+import { gangLeader } from './gang-leader.ts';
+import { scheduleAll, type SchedulerSettings } from './model-scheduler.ts';
 
 export const START_MS = 3_600_000;
 const STEP_MS = 1_000;
@@ -24,6 +21,8 @@ export interface LoopPod extends WatchedPod {
   readonly priority: number;
   readonly createdAt: number;
   readonly gang?: string;
+  /** The controller that creates a single pod again. */
+  readonly owner?: string;
 }
 
 /** What becomes of a write: it takes effect or not, and the leader may be gone afterwards. */
@@ -33,7 +32,7 @@ export interface Fate {
   readonly isFatal?: boolean;
 }
 
-export interface GangLoopSettings {
+export interface GangLoopSettings extends SchedulerSettings {
   readonly nodes: NodeSizes;
   readonly queue?: object;
   readonly fateOf?: (write: number, request: KubeRequest) => Fate;
@@ -43,7 +42,7 @@ export interface GangLoopSettings {
  * A cluster that answers: kube-scheduler places what has no gate, by priority and age, and keeps the room of the
  * nominations that it knows; owners create evicted pods again; the leader is replaced where a write was fatal.
  */
-export function gangLoop({ nodes, queue = {}, fateOf = () => ({}) }: GangLoopSettings) {
+export function gangLoop({ nodes, queue = {}, fateOf = () => ({}), ...scheduling }: GangLoopSettings) {
   const clock = manualClock(START_MS);
   const world = queueWorld([queueFor('shop', queue)], nodes, { now: () => clock.now() });
   const sizes = new Map(Object.entries(nodes));
@@ -60,21 +59,16 @@ export function gangLoop({ nodes, queue = {}, fateOf = () => ({}) }: GangLoopSet
     if (pod.nominatedTo === undefined) known.delete(pod.name);
     else known.add(pod.name);
     world.see(pod);
-    checkNominations();
   }
 
-  /** Nothing is nominated to a node beyond what it has, beside what runs there. */
-  function checkNominations(): void {
-    for (const [node, size] of sizes) {
-      const held = [...pods.values()].filter(
-        (pod) => (pod.node ?? (isGated(pod) ? pod.nominatedTo : undefined)) === node,
-      );
-      const gated = held.filter(isGated);
-      const sum = held.reduce((total, { cpu }) => total + cpu, 0);
-      // A higher pod may take room that was set aside.
-      if (gated.length > 0 && gated.reduce((total, { cpu }) => total + cpu, 0) > size)
-        broken.push(`${node} is nominated beyond ${size}: ${sum}`);
-    }
+  /** Nothing is nominated to a node beyond what it has, beside what has been there before. */
+  function checkNominated(node: string): void {
+    const size = sizes.get(node) ?? 0;
+    const isThere = (pod: LoopPod): boolean => pod.node === node && pod.createdAt < seconds();
+    const isToCome = (pod: LoopPod): boolean => pod.node === undefined && pod.nominatedTo === node;
+    const held = [...pods.values()].filter((pod) => isThere(pod) || isToCome(pod));
+    const sum = held.reduce((total, { cpu }) => total + cpu, 0);
+    if (sum > size) broken.push(`${node} is nominated beyond ${size}: ${sum}`);
   }
 
   function create(fields: Partial<LoopPod> & { readonly gang?: string; readonly size?: number }): string {
@@ -111,39 +105,8 @@ export function gangLoop({ nodes, queue = {}, fateOf = () => ({}) }: GangLoopSet
   function newLeader() {
     terms += 1;
     const own = { isHeld: true };
-    const leading = new AbortController();
     const { client } = scriptedClient((request) => answer(request, own));
-    const log = createLog({ component: 'scheduler', level: 'silent', format: 'json' });
-    const metrics = createQueueMetrics(createMetrics('scheduler'));
-    const term = { isHeld: () => own.isHeld };
-    const letInPorts = {
-      client,
-      clock,
-      log,
-      pods: world.pods,
-      metrics,
-      term,
-      classOf: () => undefined,
-      refused: new Map<string, Refusal>(),
-    };
-    const letIn = (list: readonly WaitingPod[], signal: AbortSignal): Promise<void> =>
-      letPodsIn({ letIn: list, released: [] }, letInPorts, signal);
-    const ports = {
-      client,
-      clock,
-      log,
-      pods: world.pods,
-      snapshot: world.snapshot,
-      term,
-      metrics,
-      leading: leading.signal,
-      letIn,
-      events: { record: () => undefined },
-    };
-    const starts = new StartGangs(ports);
-    const holds = new HoldGangs({ ...ports, starts, timeoutMs: () => TIMEOUT_MS });
-    const reclaim = new Reclaim({ ...ports, settings: () => ({ mode: 'DryRun', overuse: 'Keep' }) });
-    return { own, leading, starts, holds, reclaim, letIn, letInPorts };
+    return { own, ...gangLeader({ client, clock, world, isHeld: () => own.isHeld, timeoutMs: TIMEOUT_MS }) };
   }
 
   function answer(request: KubeRequest, own: { isHeld: boolean }): Outcome<unknown> {
@@ -160,17 +123,19 @@ export function gangLoop({ nodes, queue = {}, fateOf = () => ({}) }: GangLoopSet
   }
 
   function take(pod: LoopPod, path: string, body: unknown): void {
-    if (path.endsWith('/eviction')) put({ ...pod, deletionAt: seconds() + 1 });
+    if (path.endsWith('/eviction')) end(pod);
     else if (path.endsWith('/status')) nominate(pod, body);
     else takeGateOff(pod, body);
   }
 
   function nominate(pod: LoopPod, body: unknown): void {
-    const node = at(body, 'status.nominatedNodeName');
-    put({
-      ...withoutNomination(pod),
-      ...(node !== null && { nominatedTo: textAt(body, 'status.nominatedNodeName') }),
-    });
+    if (at(body, 'status.nominatedNodeName') === null) {
+      put(withoutNomination(pod));
+      return;
+    }
+    const node = textAt(body, 'status.nominatedNodeName');
+    put({ ...pod, nominatedTo: node });
+    if (isGated(pod)) checkNominated(node);
   }
 
   function takeGateOff(pod: LoopPod, body: unknown): void {
@@ -188,27 +153,32 @@ export function gangLoop({ nodes, queue = {}, fateOf = () => ({}) }: GangLoopSet
 
   /** As kube-scheduler. */
   function schedule(): void {
-    const pending = [...pods.values()].filter(
-      (pod) => !isGated(pod) && pod.node === undefined && pod.deletionAt === undefined,
-    );
-    pending.sort((a, b) => b.priority - a.priority || a.createdAt - b.createdAt);
-    for (const pod of pending) {
-      const first = pod.nominatedTo !== undefined && known.has(pod.name) ? [pod.nominatedTo] : [];
-      const node = [...first, ...sizes.keys()].find((name) => freeOn(name, pod) >= pod.cpu);
-      if (node === undefined) put(withoutNomination(pod));
-      else put({ ...withoutNomination(pod), node, phase: 'Running', startedAt: seconds() });
+    const knows = (name: string): boolean => known.has(name);
+    const turn = scheduleAll({ ...scheduling, pods: pods.values(), sizes, knows });
+    for (const each of turn) {
+      const { pod } = each;
+      if (each.kind === 'Bound')
+        put({ ...withoutNomination(pod), node: each.node, phase: 'Running', startedAt: seconds() });
+      else if (each.kind === 'Unplaced') put(withoutNomination(pod));
+      else put({ ...pod, nominatedTo: each.node });
+      if (each.kind === 'Preempts') for (const victim of each.victims) end(victim);
     }
   }
 
-  function freeOn(node: string, { name, priority }: LoopPod): number {
-    const counts = (each: LoopPod): boolean =>
-      each.node === node ||
-      (each.node === undefined &&
-        each.nominatedTo === node &&
-        known.has(each.name) &&
-        each.priority >= priority &&
-        each.name !== name);
-    return (sizes.get(node) ?? 0) - [...pods.values()].filter(counts).reduce((sum, { cpu }) => sum + cpu, 0);
+  function end(pod: LoopPod): void {
+    put({ ...pod, deletionAt: seconds() + 1 });
+  }
+
+  /** What runs on the node is lost with it. */
+  function loseNode(name: string): void {
+    sizes.delete(name);
+    removeNode(world.snapshot, name);
+    for (const pod of pods.values()) if (pod.node === name) put({ ...pod, deletionAt: seconds() });
+  }
+
+  function addNode(name: string, cpu: number): void {
+    sizes.set(name, cpu);
+    putNode(world.snapshot, buildNode({ name, allocatable: { cpu: `${cpu}` } }));
   }
 
   /** Evicted pods end, and their owners create them again. */
@@ -216,8 +186,13 @@ export function gangLoop({ nodes, queue = {}, fateOf = () => ({}) }: GangLoopSet
     for (const pod of [...pods.values()]) {
       if (pod.deletionAt === undefined || pod.deletionAt > seconds()) continue;
       remove(pod.name);
-      const { gang, cpu, priority, labels } = pod;
-      create({ cpu, priority, ...(gang !== undefined && { gang, size: Number(labels?.['plimsoll.dev/gang-size']) }) });
+      const { gang, cpu, priority, labels, owner } = pod;
+      create({
+        cpu,
+        priority,
+        ...(owner !== undefined && { owner }),
+        ...(gang !== undefined && { gang, size: Number(labels?.['plimsoll.dev/gang-size']) }),
+      });
     }
   }
 
@@ -226,9 +201,10 @@ export function gangLoop({ nodes, queue = {}, fateOf = () => ({}) }: GangLoopSet
       leader.leading.abort();
       leader = newLeader();
     }
-    const { starts, holds, reclaim, letIn, letInPorts, leading } = leader;
+    const { starts, holds, reclaim, letIn, letInPorts, leading, promises } = leader;
     const plan = world.plan(false, 'Guarantees', {
       now: clock.now(),
+      promises,
       whyGangWaits: (gang) => starts.whyNotNow(gang),
       whyRefused: (uid) => refusalOf(uid, letInPorts),
     });
@@ -260,6 +236,8 @@ export function gangLoop({ nodes, queue = {}, fateOf = () => ({}) }: GangLoopSet
     create,
     createGang,
     remove,
+    loseNode,
+    addNode,
     broken,
     clock,
     runningOf,

@@ -45,11 +45,11 @@ export class NodeRooms {
     this.#free = new Float64Array(this.entries.length * this.#width);
   }
 
-  /** `isOwn` names the nominated pods that are to be placed themselves: they keep no room from each other. */
-  static *read(snapshot: Pick<ClusterSnapshot, 'nodes'>, isOwn: (uid: string) => boolean): Steps<NodeRooms> {
+  /** `isElsewhere` names the pods whose nominations do not count: they are placed anew. */
+  static *read(snapshot: Pick<ClusterSnapshot, 'nodes'>, isElsewhere: (uid: string) => boolean): Steps<NodeRooms> {
     const rooms = new NodeRooms(snapshot);
     for (const [index, entry] of rooms.entries.entries()) {
-      rooms.#read(index, entry, isOwn);
+      rooms.#read(index, entry, isElsewhere);
       if (index % NODES_PER_STEP === NODES_PER_STEP - 1) yield;
     }
     return rooms;
@@ -110,14 +110,14 @@ export class NodeRooms {
     if (index !== undefined) this.take(index, needsOf(pod, snapshot), 1);
   }
 
-  #read(index: number, entry: NodeEntry, isOwn: (uid: string) => boolean): void {
+  #read(index: number, entry: NodeEntry, isElsewhere: (uid: string) => boolean): void {
     const sheet = sheetOf(entry);
     const start = index * this.#width;
     this.#free.set(sheet.numbers.subarray(0, sheet.width + 1), start);
     // Sums of such amounts may be wrong in doubles.
     if (!sheet.isExact) this.#free[start] = 0;
     for (const { pod, row } of entry.occupancy.nominated) {
-      if (isOwn(pod.uid)) continue;
+      if (isElsewhere(pod.uid)) continue;
       this.#free[start] = (this.#free[start] as number) - 1;
       for (let column = 0; column + 1 < this.#width; column += 1)
         this.#free[start + column + 1] = this.freeOf(index, column) - Number(row[column] ?? 0);

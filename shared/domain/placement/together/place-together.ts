@@ -1,7 +1,7 @@
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import { compareTexts, podName } from '#shared/domain/base/texts.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import { isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { quantityFromInteger, quantityFromMilli } from '#shared/domain/quantity/quantity.ts';
 import { isInBytes } from '#shared/domain/quantity/resource-columns.ts';
@@ -17,7 +17,7 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 export interface TogetherQuestion {
   readonly snapshot: ClusterSnapshot;
   readonly pods: readonly Pod[];
-  /** Pods that are about to get a node of which the snapshot does not know, by UID. */
+  /** Pods that are about to get a node, whatever the snapshot nominates them to, by UID. */
   readonly expected?: ReadonlyMap<string, ExpectedPod>;
 }
 
@@ -75,9 +75,11 @@ export function* fitTogether(question: TogetherQuestion, nodeOf: NodeOf): Steps<
 
 function* roomsOf({ snapshot, pods, expected = new Map<string, ExpectedPod>() }: TogetherQuestion): Steps<NodeRooms> {
   const own = new Set(pods.map(({ uid }) => uid));
-  const rooms = yield* NodeRooms.read(snapshot, (uid) => own.has(uid));
+  // An expected pod may be nominated to another node still, by a leader that ended.
+  const rooms = yield* NodeRooms.read(snapshot, (uid) => own.has(uid) || expected.has(uid));
   for (const [uid, { pod, node }] of expected) {
-    if (!own.has(uid) && !snapshot.placedPods.has(uid)) rooms.expect(pod, node, snapshot);
+    const placed = snapshot.placedPods.get(uid);
+    if (!own.has(uid) && (placed === undefined || !isBound(placed.pod))) rooms.expect(pod, node, snapshot);
   }
   return rooms;
 }

@@ -66,6 +66,13 @@ describe('pods that start together', () => {
     ).toBe('None');
   });
 
+  test('leave the room where a pod is expected alone, not where a leader that ended nominated it', () => {
+    const moving = buildPod({ name: 'moving', requests: { cpu: '4' }, nominatedTo: 'n-0' });
+    const snapshot = createSnapshot({ nodes: nodes(4, 4), pods: [moving] });
+    const found = plan(snapshot, gang(2, 2), new Map([[moving.uid, { pod: moving, node: 'n-1' }]]));
+    expect(found.kind === 'Placed' && [...found.nodeOf.values()]).toEqual(['n-0', 'n-0']);
+  });
+
   test('go only where filters let each of them be', () => {
     const taint = { key: 'gpu', value: '', effect: 'NoSchedule' };
     const tainted = buildNode({ name: 'tainted', allocatable: { cpu: '64' }, taints: [taint] });
