@@ -23,6 +23,7 @@ import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { SCHEDULED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { createListWatch, type ListWatch } from '#shared/kube/reflector/list-watch.ts';
+import type { SharedContext } from '#shared/kube/reflector/shared-streams.ts';
 import { PROMPT_BACKOFF, REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import {
   DAEMON_SETS,
@@ -53,7 +54,12 @@ import type { ReportedEviction } from '#shared/domain/disruption/removals.ts';
 import { reportedEvictions } from './disruptions/watch-removals.ts';
 import { createPodSink, type PodObservers } from './pod-sink.ts';
 
-export interface ClusterViewOptions extends ClientContext, PodObservers {
+interface ReadingContext extends ClientContext {
+  /** Absent if nothing is to be read. */
+  readonly streams?: SharedContext['streams'] | undefined;
+}
+
+export interface ClusterViewOptions extends ReadingContext, PodObservers {
   /** Observes the loops that each NodePressure records. */
   readonly observeLoops: (recorded: RecordedLoops) => void;
   /** Observes the pods that each agent has just evicted. */
@@ -65,7 +71,6 @@ export interface ClusterView {
   readonly snapshot: ClusterSnapshot;
   readonly classes: Reflector<AnnotatedClass>;
   readonly namespaces: Pick<Reflector<Namespace>, 'onChange'>;
-  readonly reflectors: readonly ListWatch[];
   readonly pods: ListWatch;
   /** Kinds that have not been read yet; nothing is decided without them. */
   readonly missing: () => readonly string[];
@@ -75,7 +80,7 @@ export interface ClusterView {
   readonly isStale: () => boolean;
 }
 
-/** Nothing is read before the reflectors run. */
+/** Nothing is read before the streams run. */
 export function createClusterView(options: ClusterViewOptions): ClusterView {
   const snapshot = emptySnapshot();
   const reflect = <T>(resource: Resource, decode: (raw: unknown) => Decoded<T>): Reflector<T> =>
@@ -119,13 +124,13 @@ export function createClusterView(options: ClusterViewOptions): ClusterView {
     },
     ({ facts }) => snapshot.pressures.delete(facts.node),
   );
+  followDaemonSets(options, snapshot);
   const byName = { classes, namespaces, nodes, budgets, pods };
   return {
     snapshot,
     classes,
     namespaces,
     pods,
-    reflectors: [...Object.values<ListWatch>(byName), pressures, followDaemonSets(options, snapshot)],
     missing: () => Object.entries<ListWatch>(byName).flatMap(([name, each]) => (each.isSynced() ? [] : [name])),
     recordedLoops: () => (pressures.isSynced() ? loopsOf(pressures.values()) : undefined),
     isStale: () => isStale([pods, nodes], options.clock.monotonic()),
@@ -138,7 +143,7 @@ interface DaemonSet {
 }
 
 /** Optional too: if DaemonSets cannot be read, no pod counts as part of one. */
-function followDaemonSets(options: ClientContext, { daemonSets }: ClusterSnapshot): ListWatch {
+function followDaemonSets(options: ReadingContext, { daemonSets }: ClusterSnapshot): void {
   const only = { isMetadataOnly: true, slim: readDaemonSet, backoff: REFLECTOR_BACKOFF };
   const reflector = createReflector({ ...options, resource: DAEMON_SETS, ...only });
   follow(
@@ -146,7 +151,6 @@ function followDaemonSets(options: ClientContext, { daemonSets }: ClusterSnapsho
     ({ key, uid }) => daemonSets.set(key, uid),
     ({ key }) => daemonSets.delete(key),
   );
-  return reflector;
 }
 
 function readDaemonSet({ metadata: { namespace = '', name = '', uid = '' } }: KubeObject): DaemonSet {

@@ -3,6 +3,7 @@ import { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { Removals } from '#shared/domain/disruption/removals.ts';
 import { RunningGangs } from '#shared/kube/annotations/running-gangs.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { SharedStreams } from '#shared/kube/reflector/shared-streams.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { ProcessContext } from '#shared/runtime/run-program.ts';
 import { createClusterView } from './cluster-view.ts';
@@ -21,6 +22,8 @@ import { followQueues } from './queues/stored-queue.ts';
 export interface SchedulerContext extends ProcessContext {
   readonly client: KubeClient;
   readonly metrics: Metrics;
+  /** Every part reads from these, so that the process lists and watches each kind once. */
+  readonly streams: SharedStreams;
 }
 
 /** The one copy of the cluster that all parts of a process decide from, and what they remember about it. */
@@ -28,7 +31,7 @@ export type ClusterCopy = ReturnType<typeof followCluster>;
 
 /** Nothing is read before `run`, and nothing at all if no part that is on needs it. */
 export function followCluster(configuration: SchedulerConfiguration, context: SchedulerContext) {
-  const { clock } = context;
+  const { clock, streams } = context;
   const isOn = {
     extender: configuration.extender === 'On',
     record: configuration.disruptions.record === 'On',
@@ -37,17 +40,23 @@ export function followCluster(configuration: SchedulerConfiguration, context: Sc
   };
   const removals = new Removals();
   const removalWatch = isOn.record ? watchRemovals(removals, clock, () => !view.pods.isSynced()) : undefined;
+  // Every replica follows the removals, so that the next leader knows them.
+  if (isOn.record) {
+    followPreemptedEvents(removals, context);
+    followEvictions(removals, context);
+  }
   const guard = new MarkGuard(configuration);
   const { isGuarded } = guard;
   const queued = isOn.queues ? new QueuedPods(clock, templateOf, isGuarded) : undefined;
-  const queues = followQueues(context, isOn.queues);
+  const neededIf = (isNeeded: boolean) => ({ ...context, streams: isNeeded ? streams : undefined });
+  const queues = followQueues(neededIf(isOn.extender || isOn.queues), isOn.queues);
   const loops = createPreemptionLoops(configuration.preemptionLoops, clock);
   const nominations = createNominations(clock);
   const watch = watchPreemptions({ ...context, loops });
   const owners = new OwnerDisruptions(clock);
   const gangs = new RunningGangs();
   const view = createClusterView({
-    ...context,
+    ...neededIf(Object.values(isOn).includes(true)),
     observePod: (seen, snapshot) => {
       nominations.observe(seen, snapshot);
       watch(seen, snapshot);
@@ -71,18 +80,9 @@ export function followCluster(configuration: SchedulerConfiguration, context: Sc
     ? createQueueKeeper({ ...context, ...view, queues, amounts: new PodAmounts(templateOf), isGuarded })
     : undefined;
   const run = (signal: AbortSignal): void => {
-    const readers = Object.values(isOn).includes(true) ? view.reflectors : [];
-    void guard.follow(context, signal).then(() => readers.forEach((reflector) => void reflector.run(signal)));
-    if (isOn.extender || isOn.queues) void queues.run(signal);
-    if (isOn.record) followRemovals(removals, context, signal);
+    void streams.run(signal, guard.follow(context, signal));
+    if (isOn.record) void pruneRemovals({ ...context, removals }, signal);
   };
   const ownerDisruptedAt = (owner: string | undefined) => owners.at(owner);
   return { view, loops, nominations, removals, queued, queues, keeper, ownerDisruptedAt, gangs, run };
-}
-
-/** Every replica follows the removals, so that the next leader knows them. */
-function followRemovals(removals: Removals, context: SchedulerContext, signal: AbortSignal): void {
-  void followPreemptedEvents(removals, context).run(signal);
-  for (const evictions of followEvictions(removals, context)) void evictions.run(signal);
-  void pruneRemovals({ ...context, removals }, signal);
 }

@@ -3,6 +3,7 @@ import { cachesCheck, openHealthPort } from '#shared/http/health.ts';
 import type { Server } from '#shared/http/serve.ts';
 import { connect, createClient } from '#shared/kube/client/client.ts';
 import { followServerVersion } from '#shared/kube/client/server-version.ts';
+import { SharedStreams } from '#shared/kube/reflector/shared-streams.ts';
 import { type ControllerPart, runController } from '#shared/kube/lease/run-controller.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import type { ProcessContext } from '#shared/runtime/run-program.ts';
@@ -41,14 +42,16 @@ export async function startScheduler(
   });
   shutdown.onRelease('connections to the API server', () => client.close());
   await followServerVersion({ clock, log, client }, shutdown.signal);
-  const parts = { ...context, client, metrics };
+  const parts = { ...context, client, metrics, streams: new SharedStreams() };
   const copy = followCluster(configuration, parts);
+  const controllers = controllerParts(configuration, parts, copy);
   const extender = await openExtender(configuration, parts, copy);
   const checks = configuration.extender === 'On' ? [cachesCheck(copy.view.missing)] : [];
   const health = await openHealthPort({ ...parts, checks, configuration, server: extender });
-  copy.run(shutdown.signal);
-  leadParts(configuration, parts, copy);
   const dashboard = await openDashboard({ ...parts, configuration: configuration.dashboard });
+  // Whatever reads has been created.
+  copy.run(shutdown.signal);
+  leadParts(configuration, parts, controllers);
   return { port: extender.port, healthPort: health.port, ...(dashboard && { dashboardPort: dashboard.port }) };
 }
 
@@ -62,10 +65,13 @@ export function leaseName(
 }
 
 /** Runs the parts that are on, on the replica that leads, under one Lease. */
-function leadParts(configuration: SchedulerConfiguration, context: SchedulerContext, copy: ClusterCopy): void {
+function leadParts(
+  configuration: SchedulerConfiguration,
+  context: SchedulerContext,
+  parts: readonly ControllerPart[],
+): void {
   const { shutdown } = context;
   const { namespace } = configuration.leaderElection;
-  const parts = controllerParts(configuration, context, copy);
   const lease = { namespace, name: leaseName(configuration, parts) };
   const leading = runController({ ...context, lease, parts }, shutdown.signal);
   shutdown.onRelease('leadership', () => leading);

@@ -6,14 +6,14 @@ import { expiredRecords, type StoredRecord } from '#shared/domain/disruption/dis
 import { isSameOwner } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { COMPONENT_NAMES, LABEL_POD_UID } from '#shared/kube/api-names.ts';
-import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createObject, deleteObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
-import { type ControllerPart, optionalSource, type TermWork } from '#shared/kube/lease/run-controller.ts';
+import type { ControllerPart, TermWork } from '#shared/kube/lease/run-controller.ts';
 import type { ListWatch } from '#shared/kube/reflector/list-watch.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import type { SharedContext } from '#shared/kube/reflector/shared-streams.ts';
 import { DISRUPTIONS } from '#shared/kube/resource.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { faultLog, reportRounds } from '#shared/runtime/fault-log.ts';
@@ -43,7 +43,7 @@ export const disruptionsSchema = z
 
 export type DisruptionsConfiguration = z.output<typeof disruptionsSchema>;
 
-export interface DisruptionRecorderOptions extends ClientContext {
+export interface DisruptionRecorderOptions extends SharedContext {
   /** Of the ConfigMap that stores up to where removals are recorded. */
   readonly positionNamespace: string;
   readonly configuration: DisruptionsConfiguration;
@@ -71,7 +71,8 @@ export function disruptionRecorder(options: DisruptionRecorderOptions): Controll
   const recordMetrics = createRecordMetrics(options);
   const address = { name: NAME, namespace: options.positionNamespace };
   const caughtUp = catchUpOnce(options, address);
-  const begin = (term: LeaseTerm): TermWork => recordOneTerm({ ...options, recordMetrics, term, caughtUp, address });
+  const recording = { ...options, recordMetrics, caughtUp, address, copies: createCopies(options) };
+  const begin = (term: LeaseTerm): TermWork => recordOneTerm({ ...recording, term });
   return { name: 'disruptions', lease: NAME, begin };
 }
 
@@ -95,46 +96,55 @@ interface Recording extends DisruptionRecorderOptions {
   readonly caughtUp: (signal: AbortSignal) => Promise<void>;
   readonly recordMetrics: ReturnType<typeof createRecordMetrics>;
   readonly term: Pick<LeaseTerm, 'isHeld'>;
+  readonly copies: ReturnType<typeof createCopies>;
 }
 
-/** The records of earlier terms are read first, so that they are not written again. */
-function recordOneTerm(options: Recording): TermWork {
-  const { removals, log } = options;
+/** What is stored already: records, limits, and budgets. Nothing is read before the streams run. */
+function createCopies(options: DisruptionRecorderOptions) {
   const stored = createReflector({ ...options, resource: DISRUPTIONS, slim: readStored, isMetadataOnly: true });
   stored.onChange(({ kind, value }) => {
-    if (kind === 'added') removals.written(value.podUid, 'record');
+    if (kind === 'added') options.removals.written(value.podUid, 'record');
   });
+  return { stored, known: createKnownLimits(options), budgets: createBudgetReport(options) };
+}
+
+/** Records that other replicas have written are not written again. */
+function recordOneTerm(options: Recording): TermWork {
+  const { removals, log, caughtUp } = options;
+  const { stored } = options.copies;
+  const prepare = async (signal: AbortSignal): Promise<void> => {
+    await caughtUp(signal);
+    for (const { podUid } of stored.values()) removals.written(podUid, 'record');
+  };
   const expired = expiredOf(options, stored);
   const keepPosition = positionKeeper(options);
-  const accounts = keepAccounts(options);
+  const keepAccounts = accountKeeper(options);
   const task = async (passing: AbortSignal): Promise<void> => {
     await keepPosition(passing, async () => {
       // First, because the account shows who requested a removal.
-      await accounts.pass(passing);
+      await keepAccounts(passing);
       await runPass(options, expired, passing);
     });
   };
   const rounds = reportRounds(log, 'Disruptions not recorded');
   const passes = [{ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds }];
-  return { sources: [stored, ...accounts.sources], prepare: options.caughtUp, passes };
+  return { sources: [stored], prepare, passes };
 }
 
-/** Debits removals to the accounts of their namespaces and reports what limits count, as long as this replica leads. */
-function keepAccounts(options: Recording) {
-  const known = createKnownLimits(options);
+/**
+ * Debits removals to the accounts of their namespaces and reports what limits count, as long as this replica leads. It
+ * waits for neither: a cluster without limits and budgets has removals too.
+ */
+function accountKeeper(options: Recording) {
+  const { known, budgets } = options.copies;
   const debit = createDebits({ ...options, known });
   const report = createLimitReports({ ...options, known });
-  const budgets = createBudgetReport(options);
-  return {
-    // Optional: a cluster without limits and budgets has removals too.
-    sources: [known.limits, known.policies, budgets].map(optionalSource),
-    pass: async (passing: AbortSignal): Promise<void> => {
-      if (!options.term.isHeld()) return;
-      const changed = await debit(passing);
-      if (!options.term.isHeld()) return;
-      await report(changed, passing);
-      await budgets.report(known.policies.size > 0, passing);
-    },
+  return async (passing: AbortSignal): Promise<void> => {
+    if (!options.term.isHeld()) return;
+    const changed = await debit(passing);
+    if (!options.term.isHeld()) return;
+    await report(changed, passing);
+    await budgets.report(known.policies.size > 0, passing);
   };
 }
 

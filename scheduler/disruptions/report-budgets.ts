@@ -7,6 +7,7 @@ import { decodeWrittenBudget } from '#shared/kube/decode/decode-objects.ts';
 import { conditionsPatch } from '#shared/kube/kube-object.ts';
 import { createReflector, decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
+import type { SharedContext } from '#shared/kube/reflector/shared-streams.ts';
 import { DISRUPTION_POLICIES, PDBS } from '#shared/kube/resource.ts';
 import { faultLog, type FaultLog } from '#shared/runtime/fault-log.ts';
 
@@ -16,14 +17,13 @@ const MAX_NAMED = 20;
 const OBJECT = `DisruptionPolicy ${DISRUPTION_POLICY}`;
 const ADDRESS = { resource: DISRUPTION_POLICIES, name: DISRUPTION_POLICY };
 
-/** Reports in the DisruptionPolicy which budgets forbid every eviction (S3-17). Nothing is read before `run`. */
-export function createBudgetReport(options: ClientContext) {
+/** Reports in the DisruptionPolicy which budgets forbid every eviction (S3-17). Nothing is read before the streams run. */
+export function createBudgetReport(options: SharedContext) {
   const { clock, log } = options;
   const budgets = createReflector({ ...options, resource: PDBS, slim: forbidding, backoff: REFLECTOR_BACKOFF });
   const faults = faultLog(log, 'Budgets that forbid every eviction not reported');
   let reportedAt = -Infinity;
   return {
-    run: (signal: AbortSignal) => budgets.run(signal),
     report: async (isDefined: boolean, signal: AbortSignal): Promise<void> => {
       if (!isDefined || !budgets.isSynced() || clock.monotonic() - reportedAt < PERIOD_MS) return;
       reportedAt = clock.monotonic();

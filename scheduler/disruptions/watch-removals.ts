@@ -8,13 +8,13 @@ import { DRAIN_TAINTS, type Node } from '#shared/domain/snapshot/node-entry.ts';
 import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { nodeOrNominated } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { ANNOTATION_CLASS_RULE, EVENT_REASONS } from '#shared/kube/api-names.ts';
-import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
-import { createListWatch, type ListWatch } from '#shared/kube/reflector/list-watch.ts';
-import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import { createListWatch } from '#shared/kube/reflector/list-watch.ts';
+import { createReflector } from '#shared/kube/reflector/reflector.ts';
 import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { EVENTS, QUEUES, RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
+import type { SharedContext } from '#shared/kube/reflector/shared-streams.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { ShownPod } from '#scheduler/preemptions/preemption-loops.ts';
 
@@ -173,14 +173,13 @@ function rankedBehind(victim: string, next: readonly NextEntry[]): ReportedEvict
  * Reads the Events in which a scheduler names the preemptor of a pod. Nothing waits for them: without them nominations
  * show the preemptor, if only one is possible.
  */
-export function followPreemptedEvents(removals: Removals, options: ClientContext): ListWatch {
+export function followPreemptedEvents(removals: Removals, options: SharedContext): void {
   const source = { ...options, resource: EVENTS, fieldSelector: `reason=${EVENT_REASONS.preempted}` };
-  const { listWatch } = createListWatch(source, () => ({
+  createListWatch(source, () => ({
     set: (raw) => namePreemptor(removals, raw),
     remove: () => undefined,
     replace: () => () => undefined,
   }));
-  return listWatch;
 }
 
 const EVICTING = [
@@ -189,18 +188,14 @@ const EVICTING = [
 ] as const;
 
 /** Reads from the status of ReschedulingPolicies and Queues which pods were evicted for them, and why. */
-export function followEvictions(
-  removals: Removals,
-  options: ClientContext,
-): readonly Pick<Reflector<unknown>, 'run'>[] {
-  return EVICTING.map(({ by, resource }) => {
+export function followEvictions(removals: Removals, options: SharedContext): void {
+  for (const { by, resource } of EVICTING) {
     const objects = createReflector({ ...options, resource, slim: decodeEvictedPods, backoff: REFLECTOR_BACKOFF });
     objects.onChange(({ kind, value }) => {
       for (const { uid, node, because, decision } of kind === 'deleted' ? [] : value)
         removals.reportEviction({ by, uid, node, because, decision, ranked: [] });
     });
-    return objects;
-  });
+  }
 }
 
 /** `pkg/scheduler/framework/preemption/executor.go`; the Event has no `related`. */

@@ -32,7 +32,7 @@ import {
   readNamedPolicy,
 } from '#shared/api/node-pressure-policy/select-policy.ts';
 import { DEFAULT_NODE_SETTINGS, type NodeSettings } from '#shared/domain/nodes/node-settings.ts';
-import type { ClientContext } from '#shared/kube/client/client.ts';
+import type { SharedContext } from '#shared/kube/reflector/shared-streams.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, type Resource } from '#shared/kube/resource.ts';
 
@@ -165,8 +165,8 @@ export interface NodeCaches {
   readonly policies: Reflector<NamedPolicy>;
 }
 
-/** Copies that fill once their reflectors run. Only the leader keeps them. */
-export function createNodeCaches(options: ClientContext): NodeCaches {
+/** Copies that fill once their streams run. Every replica keeps them, so that the next leader begins at once. */
+export function createNodeCaches(options: SharedContext): NodeCaches {
   const reflect = <T>(resource: Resource, slim: (raw: KubeObject) => T | undefined): Reflector<T> =>
     createReflector({ ...options, resource, slim });
   return {

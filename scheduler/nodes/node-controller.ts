@@ -1,9 +1,9 @@
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { ControllerPart, TermWork } from '#shared/kube/lease/run-controller.ts';
 import { hostname } from 'node:os';
-import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
+import type { SharedContext } from '#shared/kube/reflector/shared-streams.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { reportRounds } from '#shared/runtime/fault-log.ts';
 import { runAvoidancePass } from './avoidance-pass.ts';
@@ -20,7 +20,7 @@ import type { NodesConfiguration } from './nodes-configuration.ts';
 import { runSparePass } from './spare-pass.ts';
 import { runTaintPass } from './taint-pass.ts';
 
-export interface NodeControllerOptions extends ClientContext {
+export interface NodeControllerOptions extends SharedContext {
   readonly configuration: NodesConfiguration;
 }
 
@@ -33,16 +33,18 @@ const DEADLINE_MS = 60_000;
 export function nodeController(options: NodeControllerOptions): ControllerPart {
   const { log, clock } = options;
   const metrics = createNodeMetrics(options.metrics);
+  const caches = createNodeCaches(options);
+  const settingsOf = createNodeSettings(caches);
+  const changes = countChanges(caches);
   const begin = (term: LeaseTerm): TermWork => {
     const rounds = reportRounds(log, 'Node pass failed');
-    const caches = createNodeCaches(options);
-    const ports = passPorts({ options, metrics, caches }, term);
-    const isDue = createDueCheck(caches, clock);
+    const ports = passPorts({ options, metrics, caches, settingsOf }, term);
+    const isDue = createDueCheck(changes, clock);
     const task = async (passing: AbortSignal): Promise<void> => {
       if (isDue()) await runPass(ports, passing);
     };
     const passes = [{ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds }];
-    return { sources: [caches.nodes, caches.pressures, caches.policies], passes };
+    return { sources: Object.values(caches), passes };
   };
   return { name: 'nodes', lease: 'plimsoll-node-controller', leader: metrics.leader, begin };
 }
@@ -51,17 +53,16 @@ interface NodeControllerParts {
   readonly options: NodeControllerOptions;
   readonly metrics: NodeMetrics;
   readonly caches: NodeCaches;
+  readonly settingsOf: NodePassPorts['settingsOf'];
 }
 
-function passPorts({ options, metrics, caches }: NodeControllerParts, term: LeaseTerm): NodePassPorts {
+function passPorts({ options, ...parts }: NodeControllerParts, term: LeaseTerm): NodePassPorts {
   const { client, configuration, clock, log } = options;
   const reporter = { component: REPORTING_CONTROLLERS.scheduler, instance: hostname() };
   return {
+    ...parts,
     client,
-    caches,
-    settingsOf: createNodeSettings(caches),
     mostTaintedShare: configuration.mostTaintedPercent / 100,
-    metrics,
     clock,
     log,
     term,
@@ -81,14 +82,19 @@ async function runPass(ports: NodePassPorts, signal: AbortSignal): Promise<void>
   await runSparePass(ports, signal);
 }
 
+function countChanges({ nodes, pressures, policies }: NodeCaches): () => number {
+  let changes = 0;
+  for (const each of [nodes, pressures, policies]) each.onChange(() => void (changes += 1));
+  return () => changes;
+}
+
 /** Whether an object has changed since the last pass, or that pass is too old. */
-function createDueCheck({ nodes, pressures, policies }: NodeCaches, clock: Pick<Clock, 'monotonic'>): () => boolean {
-  let hasChanged = true;
+function createDueCheck(changes: () => number, clock: Pick<Clock, 'monotonic'>): () => boolean {
+  let seen = -1;
   let lastMs = -Infinity;
-  for (const each of [nodes, pressures, policies]) each.onChange(() => void (hasChanged = true));
   return () => {
-    const isDue = hasChanged || clock.monotonic() - lastMs >= QUIET_PERIOD_MS;
-    if (isDue) [hasChanged, lastMs] = [false, clock.monotonic()];
+    const isDue = changes() !== seen || clock.monotonic() - lastMs >= QUIET_PERIOD_MS;
+    if (isDue) [seen, lastMs] = [changes(), clock.monotonic()];
     return isDue;
   };
 }

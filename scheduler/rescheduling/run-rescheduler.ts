@@ -8,11 +8,11 @@ import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
-import { type ControllerPart, optionalSource, type TermWork } from '#shared/kube/lease/run-controller.ts';
+import type { ControllerPart, TermWork } from '#shared/kube/lease/run-controller.ts';
 import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
-import type { ClientContext } from '#shared/kube/client/client.ts';
+import type { SharedContext } from '#shared/kube/reflector/shared-streams.ts';
 import { createReschedulingMetrics, showMemories } from './rescheduling-metrics.ts';
 import { watchPodLimits } from '#scheduler/disruptions/known-limits.ts';
 import { reportRounds } from '#shared/runtime/fault-log.ts';
@@ -31,7 +31,7 @@ export const reschedulingSchema = z
   })
   .prefault({});
 
-export interface ReschedulerOptions extends ClientContext {
+export interface ReschedulerOptions extends SharedContext {
   readonly view: Pick<ClusterView, 'snapshot' | 'missing' | 'isStale'>;
   readonly gangs: ReschedulingPorts['gangs'];
 }
@@ -46,15 +46,15 @@ export function rescheduler(options: ReschedulerOptions): ControllerPart {
   const reschedulingMetrics = createReschedulingMetrics(options.metrics);
   const reporter = { component: REPORTING_CONTROLLERS.scheduler, instance: hostname() };
   const events = createEventRecorder({ ...options, ...reporter });
+  // Limits are optional: where removals are not counted, these kinds do not exist, and nothing may wait for them.
+  const limits = watchPodLimits(options);
+  const policies = createReflector({ ...options, resource: RESCHEDULING_POLICIES, slim: readStored });
   const begin = (term: LeaseTerm): TermWork => {
     const rounds = reportRounds(options.log, LOG.passFailed);
-    const limits = watchPodLimits(options);
-    const policies = createReflector({ ...options, resource: RESCHEDULING_POLICIES, slim: readStored });
     const ports = { ...options, snapshot: options.view.snapshot, limits, events, term, reschedulingMetrics };
     const task = createPasses(options, policies, ports);
     return {
-      // Limits are optional: where removals are not counted, these kinds do not exist, and nothing may wait for them.
-      sources: [policies, optionalSource(limits)],
+      sources: [policies],
       passes: [{ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, ...rounds }],
       end: () => {
         showMemories(reschedulingMetrics, []);

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createClient } from '#shared/kube/client/client.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
+import { SharedStreams } from '#shared/kube/reflector/shared-streams.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createClusterView } from '#scheduler/cluster-view.ts';
 import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
@@ -23,7 +24,9 @@ test('a pod that comes back under its name takes the place of the one before', a
   const metrics = createMetrics('test');
   const log = createLog({ component: 'test', level: 'fatal', format: 'json' });
   const client = createClient({ server: api.url }, { userAgent: 'test', metrics });
-  const { snapshot, reflectors } = createClusterView({
+  const streams = new SharedStreams();
+  const { snapshot } = createClusterView({
+    streams,
     client,
     clock: systemClock,
     random: () => 0.5,
@@ -34,7 +37,7 @@ test('a pod that comes back under its name takes the place of the one before', a
   });
   const stop = new AbortController();
   api.put(PODS, pod('first', 'node-1'));
-  const running = reflectors.map((each) => each.run(stop.signal));
+  const running = streams.run(stop.signal);
   await eventually(() => expect([...snapshot.placedPods.keys()]).toEqual(['first']));
   // The server keeps no history: what changes before the watch is open would never be told.
   await eventually(() => {
@@ -45,6 +48,6 @@ test('a pod that comes back under its name takes the place of the one before', a
   api.put(PODS, pod('second', 'node-2'));
   await eventually(() => expect([...snapshot.placedPods.keys()]).toEqual(['second']));
   stop.abort();
-  await Promise.all(running);
+  await running;
   client.close();
 });

@@ -12,11 +12,6 @@ export interface Source {
   readonly synced?: Promise<unknown>;
 }
 
-/** A source that the passes do not wait for: its kind may not exist. */
-export function optionalSource(source: Required<Pick<Source, 'run'>>): Source {
-  return { run: (signal) => source.run(signal) };
-}
-
 /** What one part does in one term. */
 export interface TermWork {
   readonly sources?: readonly Source[];

@@ -35,6 +35,9 @@ export interface ListWatchOptions extends Collection {
   readonly backoff?: Backoff;
   /** Whether the copy is needed now: then the server is asked again within a second. */
   readonly isUrgent?: () => boolean;
+  /** Reads together with the other readers of the same collection; alone if absent. */
+  readonly streams?:
+    { readonly add: (options: ListWatchOptions, sink: ObjectSink) => ListWatch | undefined } | undefined;
 }
 
 /** Keeps a sink equal to the objects of one kind. */
@@ -72,7 +75,7 @@ export function createListWatch<S extends ObjectSink>(
     if (metrics.handlerFailed())
       log.error({ err: error, resource: resource.plural }, `Reflector error, continuing: ${what}`);
   });
-  return { listWatch: new SinkListWatch(options, sink, metrics), sink };
+  return { listWatch: options.streams?.add(options, sink) ?? new SinkListWatch(options, sink, metrics), sink };
 }
 
 class SinkListWatch implements ListWatch {

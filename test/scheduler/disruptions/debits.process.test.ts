@@ -15,6 +15,7 @@ import {
 } from '#shared/kube/resource.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
+import { SharedStreams } from '#shared/kube/reflector/shared-streams.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createDebits } from '#scheduler/disruptions/debit-removals.ts';
 import { createKnownLimits } from '#scheduler/disruptions/known-limits.ts';
@@ -50,8 +51,9 @@ describe('the account of all removals', () => {
   async function leader(budgets = new Map<string, Map<string, never>>()) {
     const log = createLog({ component: 'test', level: 'silent', format: 'json' });
     const context = { client: sandbox.client, clock, log, random: seededJitter(), metrics: createMetrics('test') };
-    const known = createKnownLimits(context);
-    for (const each of [known.limits, known.policies]) void each.run(ended.signal);
+    const streams = new SharedStreams();
+    const known = createKnownLimits({ ...context, streams });
+    void streams.run(ended.signal);
     await Promise.all([known.limits.synced, known.policies.synced]);
     const removals = new Removals();
     const options = { ...context, known, removals, snapshot: { budgets } };

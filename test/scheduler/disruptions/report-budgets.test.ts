@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createBudgetReport } from '#scheduler/disruptions/report-budgets.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { SharedStreams } from '#shared/kube/reflector/shared-streams.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
@@ -30,9 +31,11 @@ async function linesOf(rounds: number, answer: (method: string, round: number) =
     if (!path.includes('poddisruptionbudgets')) return answer(method, round);
     return query?.['watch'] === undefined ? ok(LIST) : ok({});
   });
-  const report = createBudgetReport({ client, clock, log, random: () => 0, metrics: createMetrics('scheduler') });
+  const streams = new SharedStreams();
+  const metrics = createMetrics('scheduler');
+  const report = createBudgetReport({ client, clock, log, random: () => 0, metrics, streams });
   const ended = new AbortController();
-  const running = report.run(ended.signal);
+  const running = streams.run(ended.signal);
   for (; round < rounds; round += 1) {
     await clock.advance(11_000);
     await report.report(true, ended.signal);

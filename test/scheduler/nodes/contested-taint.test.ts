@@ -3,6 +3,7 @@ import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import { runController } from '#shared/kube/lease/run-controller.ts';
 import { createLog } from '#shared/runtime/log.ts';
+import { SharedStreams } from '#shared/kube/reflector/shared-streams.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { nodeController } from '#scheduler/nodes/node-controller.ts';
@@ -29,6 +30,7 @@ const clock = fastClock(FASTER);
 const metrics = createMetrics('scheduler');
 let clients: readonly KubeClient[];
 let controlling: Promise<void>;
+let reading: Promise<void>;
 
 beforeAll(async () => {
   const { url, token, caPem: ca } = server();
@@ -46,13 +48,15 @@ beforeAll(async () => {
   const configuration = nodesSchema.parse({ mostTaintedPercent: 100, writesPerMinute: 6_000 });
   const log = createLog({ component: 'test', level: 'silent', format: 'json' });
   const context = { client, clock, random: () => 0, log, metrics };
-  const parts = [nodeController({ ...context, configuration })];
+  const streams = new SharedStreams();
+  const parts = [nodeController({ ...context, streams, configuration })];
+  reading = streams.run(stop.signal);
   const lease = { name: 'plimsoll-node-controller', namespace: 'plimsoll-system' };
   controlling = runController({ ...context, lease, parts }, stop.signal);
 }, TIMEOUT_MS);
 afterAll(async () => {
   stop.abort();
-  await controlling;
+  await Promise.all([controlling, reading]);
   for (const client of clients) client.close();
 });
 
