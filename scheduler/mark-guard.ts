@@ -15,12 +15,18 @@ const IN_FORCE_AFTER_MS = 10_000;
 const PERIOD_MS = 30_000;
 const DEADLINE_MS = 5_000;
 const BACKOFF: Backoff = { initialMs: 500, maxMs: 10_000, factor: 2, jitter: 0.5 };
-const PARTS = [ADMISSION_POLICIES, ADMISSION_POLICY_BINDINGS];
+const { mark, guard } = QUEUE_POLICY_NAMES;
+/** The policy, and its bindings for namespaces whose pods do not wait and for those whose pods do. */
+const PARTS = [
+  { resource: ADMISSION_POLICIES, name: mark },
+  { resource: ADMISSION_POLICY_BINDINGS, name: mark },
+  { resource: ADMISSION_POLICY_BINDINGS, name: guard },
+];
 /** The API server says that there is no such policy for us. */
 const ANSWERS: ReadonlySet<FailureKind> = new Set(['notFound', 'forbidden']);
 
 /**
- * Follows since when the API server lets only the leader of the queues write marks: since the policy and its binding
+ * Follows since when the API server lets only the leader of the queues write marks: since the policy and its bindings
  * exist, which are made again after an uninstallation.
  */
 export class MarkGuard {
@@ -42,7 +48,7 @@ export class MarkGuard {
     if (!this.#isNeeded) return Promise.resolve(undefined);
     const first = Promise.withResolvers<undefined>();
     const task = async (round: AbortSignal): Promise<void> => {
-      const times = await Promise.all(PARTS.map((resource) => createdAt({ client, resource, signal: round })));
+      const times = await Promise.all(PARTS.map((part) => createdAt(client, part, round)));
       const since = times.every((time) => time !== undefined) ? Math.max(...times) + IN_FORCE_AFTER_MS : undefined;
       if (!this.#isRead || since !== this.#since)
         log.info({ since: since && timeText(since) }, 'Marks of pods guarded');
@@ -59,14 +65,13 @@ export class MarkGuard {
   }
 }
 
-interface Part extends Pick<ClientContext, 'client'> {
-  readonly resource: (typeof PARTS)[number];
-  readonly signal: AbortSignal;
-}
-
-async function createdAt({ client, resource, signal }: Part): Promise<Instant | undefined> {
-  const outcome = await getObject(client, { resource, name: QUEUE_POLICY_NAMES.mark }, { signal });
+async function createdAt(
+  client: ClientContext['client'],
+  part: (typeof PARTS)[number],
+  signal: AbortSignal,
+): Promise<Instant | undefined> {
+  const outcome = await getObject(client, part, { signal });
   if (outcome.kind === 'ok') return Date.parse(outcome.object.metadata.creationTimestamp ?? '') || undefined;
   if (ANSWERS.has(outcome.kind)) return undefined;
-  throw new Error(`cannot read the policy ${QUEUE_POLICY_NAMES.mark}: ${outcome.message}`);
+  throw new Error(`cannot read ${part.resource.kind} ${part.name}: ${outcome.message}`);
 }

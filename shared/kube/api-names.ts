@@ -163,10 +163,13 @@ export const LABEL_MANAGED_BY = 'app.kubernetes.io/managed-by';
 export const ANNOTATION_FROM_TEMPLATE = 'plimsoll.dev/from-template';
 /** The verb on Queues that allows an account to remove scheduling gates: `plimsoll queue release`. */
 export const RELEASE_VERB = 'release';
+/** The ClusterRole by which the leader of the queues has that verb. */
+export const QUEUE_RELEASE_ROLE = 'plimsoll-queues-release';
 export const QUEUE_SELECTORS_NAME = 'plimsoll';
 /** The API server's policies for pods that wait in queues. */
 export const QUEUE_POLICY_NAMES = {
   gate: 'gate.queues.plimsoll.dev',
+  /** The binding of the next one in namespaces whose pods wait. */
   guard: 'guard.queues.plimsoll.dev',
   mark: 'mark.queues.plimsoll.dev',
   label: 'label.queues.plimsoll.dev',

@@ -15,11 +15,16 @@ const since = (creationTimestamp: string): Outcome<unknown> => ({
   warnings: [],
 });
 
+interface Parts extends Readonly<Record<Part, Outcome<unknown>>> {
+  /** The binding for namespaces whose pods wait, if not as the other one. */
+  readonly guard?: Outcome<unknown>;
+}
+
 /** Whether marks of pods count that were created at some times, after the first answer. */
-async function guardedAt(parts: Readonly<Record<Part, Outcome<unknown>>>, times: readonly string[]) {
+async function guardedAt(parts: Parts, times: readonly string[]) {
   const { client } = scriptedClient(({ path }) => {
     const part = path.includes('policybindings') ? 'validatingadmissionpolicybindings' : 'validatingadmissionpolicies';
-    return parts[part];
+    return (path.includes('guard.queues') ? parts.guard : undefined) ?? parts[part];
   });
   const log = createLog({ component: 'scheduler', level: 'silent', format: 'json' });
   const guard = new MarkGuard({ extender: 'Off', queues: { passes: 'On' } });
@@ -51,5 +56,14 @@ test.each<[string, Outcome<unknown>, Outcome<unknown>, readonly boolean[]]>([
   ['no answer', FAILURE, FAILURE, [false, false, false]],
 ])('marks are guarded by %s', async (_, validatingadmissionpolicies, validatingadmissionpolicybindings, expected) => {
   const parts = { validatingadmissionpolicies, validatingadmissionpolicybindings };
+  expect(await guardedAt(parts, TIMES)).toEqual(expected);
+});
+
+test.each<[string, Outcome<unknown>, readonly boolean[]]>([
+  ['missing', MISSING, [false, false, false]],
+  ['younger', since('2026-01-01T00:01:00Z'), [false, false, true]],
+])('marks need the binding for namespaces whose pods wait: %s', async (_, guard, expected) => {
+  const old = since('2026-01-01T00:00:00Z');
+  const parts = { validatingadmissionpolicies: old, validatingadmissionpolicybindings: old, guard };
   expect(await guardedAt(parts, TIMES)).toEqual(expected);
 });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Environment, Optional, type ParseResult } from '@marcbachmann/cel-js';
 import { isFields } from '#sandbox/api-server/wire/object.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
@@ -115,11 +116,18 @@ function addKubernetesLibrary(environment: Environment): Environment {
     'kubernetes.Quantity == kubernetes.Quantity',
     (a: QuantityValue, b: QuantityValue) => compareQuantities(a.quantity, b.quantity) === 0,
   );
+  environment.registerOperator('optional<dyn> == optional<dyn>', (a: Optional, b: Optional) =>
+    isDeepStrictEqual(a.orValue(undefined), b.orValue(undefined)),
+  );
   environment.registerFunction('list.min(): dyn', smallest);
   for (const step of AUTHORIZER_STEPS) {
     const signature = `kubernetes.authorization.Authorizer.${step}(string): kubernetes.authorization.Authorizer`;
     environment.registerFunction(signature, (authorizer: AuthorizerValue) => authorizer);
   }
+  environment.registerFunction(
+    'kubernetes.authorization.Authorizer.serviceAccount(string, string): kubernetes.authorization.Authorizer',
+    (authorizer: AuthorizerValue) => authorizer,
+  );
   environment.registerFunction(
     'kubernetes.authorization.Authorizer.check(string): kubernetes.authorization.Decision',
     (authorizer: AuthorizerValue) => authorizer.check(),

@@ -91,8 +91,21 @@ export function policyBindingOf(binding: KubeObject): PolicyBinding {
     policyName: textAt(spec, 'policyName'),
     actions: textsAt(spec, 'validationActions'),
     paramRef: isFields(paramRef) ? paramRefOf(paramRef) : undefined,
-    match: isFields(match) && listAt(match, 'resourceRules').length > 0 ? matchOf(match) : undefined,
+    match: isFields(match) ? ofEverything(matchOf(match)) : undefined,
   };
+}
+
+const EVERYTHING: WebhookRule = {
+  apiGroups: ['*'],
+  apiVersions: ['*'],
+  operations: ['*'],
+  resources: ['*/*'],
+  scope: '*',
+};
+
+/** A binding without rules leaves the resources to its policy. */
+function ofEverything(match: Match): Match {
+  return match.rules.length > 0 ? match : { ...match, rules: [EVERYTHING] };
 }
 
 function matchOf(match: Fields): Match {

@@ -1,4 +1,4 @@
-import { CONTROLLER, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
+import { CONTROLLER, NAMESPACE_SYSTEM, QUEUE_POLICY_NAMES, RELEASE_VERB } from '#shared/kube/api-names.ts';
 
 /** What RBAC allows an account: verbs on resources of one API group. */
 export interface Right {
@@ -33,7 +33,7 @@ function lease(name: string, verbs?: string): readonly Right[] {
 
 /** Since when the mark of pods that were let in is guarded. */
 const MARK_GUARD = may(ADMISSION, 'validatingadmissionpolicies validatingadmissionpolicybindings', 'get', {
-  names: ['mark.queues.plimsoll.dev'],
+  names: [QUEUE_POLICY_NAMES.mark, QUEUE_POLICY_NAMES.guard],
 });
 
 /** The copy of the cluster that the parts of the scheduler process decide from. */
@@ -75,7 +75,7 @@ export const PART_RIGHTS = {
     ...CLUSTER_COPY,
     may(OWN, 'nodepressures queues', 'list watch'),
     may(OWN, 'queues/status', 'patch'),
-    may(OWN, 'queues', 'create patch delete'),
+    may(OWN, 'queues', `create patch delete ${RELEASE_VERB}`),
     may(OWN, 'queueselectors', 'get create patch'),
     may('scheduling.k8s.io', 'podgroups', 'get'),
     may('scheduling.x-k8s.io', 'podgroups', 'get'),

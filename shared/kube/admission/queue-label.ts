@@ -46,8 +46,8 @@ export const QUEUE_LABEL = {
       message: `the queue that the label ${LABEL_QUEUE} names does not admit this namespace`,
     },
   ],
-  params: {
-    paramKind: { apiVersion: API_VERSION, kind: 'QueueSelectors' },
-    paramRef: { name: QUEUE_SELECTORS_NAME, parameterNotFoundAction: 'Allow' },
-  },
+  /** Most pods get their queue from their namespace, and meet one policy less. */
+  objectSelector: { matchExpressions: [{ key: LABEL_QUEUE, operator: 'Exists' }] },
+  paramKind: { apiVersion: API_VERSION, kind: 'QueueSelectors' },
+  paramRef: { name: QUEUE_SELECTORS_NAME, parameterNotFoundAction: 'Allow' },
 };

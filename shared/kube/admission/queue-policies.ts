@@ -3,32 +3,26 @@
  * queue leader to remove it (docs/contributing/decisions/queue-gate.md). Applies only in namespaces with the
  * label plimsoll.dev/queues=managed.
  */
-import { ACCOUNTS, FORMER_QUEUES_USER } from '#shared/kube/accounts/accounts.ts';
+import { ACCOUNTS } from '#shared/kube/accounts/accounts.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
-  ANNOTATION_ADMITTED,
   API_GROUP,
-  CONTROLLER,
   LABEL_QUEUES,
   QUEUE_GATE,
   QUEUE_POLICY_NAMES,
+  QUEUE_RELEASE_ROLE,
   QUEUES_MANAGED,
   RELEASE_VERB,
 } from '#shared/kube/api-names.ts';
-import {
-  celList,
-  celVariable,
-  condition,
-  type CelVariable,
-  type MatchCondition,
-  NOT_A_NODE,
-} from './cel-expressions.ts';
+import { condition, type CelVariable, type MatchCondition, NOT_A_NODE } from './cel-expressions.ts';
+import type { Requirement } from '#shared/domain/labels/label-selector.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
 import { JOB_GANGS, QUEUE_GANGS } from './queue-gangs.ts';
 import { QUEUE_LABEL } from './queue-label.ts';
+import { QUEUED_PODS } from './queue-pods.ts';
 import { QUEUE_ROOT } from './queue-root.ts';
 import { QUEUE_WARNINGS } from './queue-warnings.ts';
-import { CREATED_PODS, rule, UPDATED_POD_PARTS, WRITTEN_PODS } from './webhook-configurations.ts';
+import { CREATED_PODS, WRITTEN_PODS } from './webhook-configurations.ts';
 
 const POLICY_VERSION = 'admissionregistration.k8s.io/v1';
 const LABELS = {
@@ -37,10 +31,6 @@ const LABELS = {
   'app.kubernetes.io/part-of': 'plimsoll',
 };
 
-const USER = "request.userInfo.?username.orValue('')";
-/** The users that lead the queues: the controller, and the account of earlier builds. */
-export const QUEUE_LEADERS = celList([ACCOUNTS.controller.user, FORMER_QUEUES_USER]);
-const IS_LEADER = `${USER} in ${QUEUE_LEADERS}`;
 const IS_GATED = `object.spec.?schedulingGates.orValue([]).exists(gate, gate.name == '${QUEUE_GATE}')`;
 /** Kubernetes rejects a gate on a pod that names its node; the guard says what to change. */
 const NEEDS_GATE = condition('needs-the-gate', `!${IS_GATED} && object.spec.?nodeName.orValue('') == ''`);
@@ -53,13 +43,32 @@ const ADD_GATE = [
   `: [JSONPatch{op: 'add', path: '/spec/schedulingGates/-', value: ${GATE_ITEM}}]`,
 ].join('\n');
 
-/** The MutatingAdmissionPolicies that add the gate, and the size to the gang of a Job, each with its binding. */
+/**
+ * The MutatingAdmissionPolicies that add the gate, and the size to the gang of a Job, each with its binding; and the
+ * right without which no pod is refused for want of a gate. Uninstallations remove roles first, so that nothing asks
+ * for a gate that nothing adds any more.
+ */
 export function gatePolicy(): readonly KubeObject[] {
   const mutations = [{ patchType: 'JSONPatch', jsonPatch: { expression: ADD_GATE } }];
   const matchConditions = [NOT_A_NODE, NEEDS_GATE];
   return [
+    ...mayRelease(),
     ...mutatingPolicy(QUEUE_POLICY_NAMES.gate, { resourceRules: [CREATED_PODS], matchConditions, mutations }),
     ...mutatingPolicy(QUEUE_POLICY_NAMES.jobGang, JOB_GANGS),
+  ];
+}
+
+/** The ClusterRole by which the leader may release pods, bound to its account. */
+function mayRelease(): readonly KubeObject[] {
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const metadata = { name: QUEUE_RELEASE_ROLE, labels: LABELS };
+  const { name, namespace } = ACCOUNTS.controller;
+  const rules = [{ apiGroups: [API_GROUP], resources: ['queues'], verbs: [RELEASE_VERB] }];
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: QUEUE_RELEASE_ROLE };
+  const subjects = [{ kind: 'ServiceAccount', name, namespace }];
+  return [
+    { apiVersion, kind: 'ClusterRole', metadata, rules },
+    { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects },
   ];
 }
 
@@ -75,96 +84,37 @@ function mutatingPolicy(
   ];
 }
 
-const IS_UPDATE = "request.operation == 'UPDATE'";
-const GUARD_VARIABLES: readonly CelVariable[] = [
-  celVariable('isGated', IS_GATED),
-  celVariable('wasGated', `${IS_UPDATE} && ${IS_GATED.replace('object', 'oldObject')}`),
-  celVariable('isLeader', IS_LEADER),
-];
-
-function annotationOf(object: string): string {
-  return `${object}.metadata.?annotations['${ANNOTATION_ADMITTED}'].orValue('')`;
-}
-
-const MAY_RELEASE = `authorizer.group('${API_GROUP}').resource('queues').check('${RELEASE_VERB}').allowed()`;
-const NOT_CREATED = "request.operation != 'CREATE'";
-
-const GUARD_VALIDATIONS = [
-  {
-    expression: `${NOT_CREATED} || object.spec.?nodeName.orValue('') == ''`,
-    message: `spec.nodeName must not be set: pods of this namespace wait in a queue (namespace label ${LABEL_QUEUES}=${QUEUES_MANAGED})`,
-  },
-  {
-    expression: `${NOT_CREATED} || variables.isGated`,
-    message: `spec.schedulingGates must contain ${QUEUE_GATE}, and nothing has added it: check the MutatingAdmissionPolicy ${QUEUE_POLICY_NAMES.gate}`,
-  },
-  {
-    expression: `!variables.wasGated || variables.isGated || variables.isLeader || ${MAY_RELEASE}`,
-    message: `the scheduling gate ${QUEUE_GATE} must only be removed by ${CONTROLLER}, which lets the pod in when its queue has room`,
-  },
-];
+const MANAGED = { key: LABEL_QUEUES, operator: 'In', values: [QUEUES_MANAGED] } as const;
 
 /**
- * While an uninstallation removes one policy after the other, nothing may refuse a pod for a gate that nothing adds any
- * more, so the guard judges only while the policy that adds the gate is there.
+ * The policy over pods, with one binding for namespaces whose pods wait and one for all others, so that a write is
+ * judged once. The first is its own parameter, by which the policy knows where it is.
  */
-const WHILE_GATED: Params = {
-  paramKind: { apiVersion: POLICY_VERSION, kind: 'MutatingAdmissionPolicy' },
-  paramRef: { name: QUEUE_POLICY_NAMES.gate, parameterNotFoundAction: 'Allow' },
-};
-
-/** `Fail`: a pod that cannot be judged must not bypass its queue. */
-function guard(): readonly KubeObject[] {
-  return validatingPolicy({
-    name: QUEUE_POLICY_NAMES.guard,
-    matchConditions: [NOT_A_NODE],
-    variables: GUARD_VARIABLES,
-    validations: GUARD_VALIDATIONS,
-    params: WHILE_GATED,
-    failurePolicy: 'Fail',
-  });
+function pods(): readonly KubeObject[] {
+  const { mark, guard } = QUEUE_POLICY_NAMES;
+  const paramKind = { apiVersion: POLICY_VERSION, kind: 'ValidatingAdmissionPolicyBinding' };
+  const others = { policyName: mark, matchResources: inNamespaces({ ...MANAGED, operator: 'NotIn' }) };
+  const managed = { policyName: mark, matchResources: inNamespaces(MANAGED) };
+  const paramRef = { name: guard, parameterNotFoundAction: 'Allow' };
+  const validationActions = ['Deny'];
+  return [
+    validatingPolicy({ name: mark, ...QUEUED_PODS, paramKind }),
+    policy('ValidatingAdmissionPolicyBinding', mark, { ...others, validationActions }),
+    policy('ValidatingAdmissionPolicyBinding', guard, { ...managed, paramRef, validationActions }),
+  ];
 }
 
-/** Every way to write the annotations of a pod: a Binding passes its own on. */
-const WRITTEN_MARKS = [WRITTEN_PODS, UPDATED_POD_PARTS, rule('', ['pods/binding', 'bindings'], ['CREATE'])];
-const MARK_CHANGED = condition(
-  'mark-changed',
-  `${annotationOf('object')} != (${IS_UPDATE} ? ${annotationOf('oldObject')} : '')`,
-);
-/** The mark of a mirror pod counts for nothing, and a node without its mirror pods would look emptier than it is. */
-const NOT_A_MIRROR_POD = condition(
-  'not-a-mirror-pod',
-  `!(request.operation == 'CREATE' && request.resource.resource == 'pods' && 'system:nodes' in request.userInfo.?groups.orValue([]))`,
-);
-
-/**
- * The annotation is the leader's alone, in every namespace: what a tenant writes before its namespace is managed would
- * count afterwards. `Fail`: a mark that cannot be judged must not be written; other writes are not judged.
- */
-function mark(): readonly KubeObject[] {
-  return validatingPolicy({
-    name: QUEUE_POLICY_NAMES.mark,
-    inAllNamespaces: true,
-    resourceRules: WRITTEN_MARKS,
-    matchConditions: [MARK_CHANGED, NOT_A_MIRROR_POD],
-    variables: [],
-    validations: [
-      {
-        expression: IS_LEADER,
-        message: `the annotation ${ANNOTATION_ADMITTED} must only be written by ${CONTROLLER}`,
-      },
-    ],
-    failurePolicy: 'Fail',
-  });
+function inNamespaces(requirement: Requirement): object {
+  return { namespaceSelector: { matchExpressions: [requirement] }, objectSelector: {}, matchPolicy: 'Equivalent' };
 }
 
 /** A pod may name a queue that admits its namespace, or the one that its namespace names. */
 function label(): readonly KubeObject[] {
-  return validatingPolicy({ name: QUEUE_POLICY_NAMES.label, ...QUEUE_LABEL, failurePolicy: 'Ignore' });
+  return boundPolicy({ name: QUEUE_POLICY_NAMES.label, ...QUEUE_LABEL, failurePolicy: 'Ignore' });
 }
 
 function root(): readonly KubeObject[] {
-  return validatingPolicy({
+  return boundPolicy({
     name: QUEUE_POLICY_NAMES.root,
     ...QUEUE_ROOT,
     inAllNamespaces: true,
@@ -174,12 +124,12 @@ function root(): readonly KubeObject[] {
 
 /** `Ignore`: the leader judges gangs too, and lets none of these in. */
 function gang(): readonly KubeObject[] {
-  return validatingPolicy({ name: QUEUE_POLICY_NAMES.gang, ...QUEUE_GANGS, failurePolicy: 'Ignore' });
+  return boundPolicy({ name: QUEUE_POLICY_NAMES.gang, ...QUEUE_GANGS, failurePolicy: 'Ignore' });
 }
 
 /** Warnings about settings that behave differently while pods wait. They refuse nothing. */
 function warnings(): readonly KubeObject[] {
-  return validatingPolicy({
+  return boundPolicy({
     name: QUEUE_POLICY_NAMES.warnings,
     ...QUEUE_WARNINGS,
     failurePolicy: 'Ignore',
@@ -187,59 +137,65 @@ function warnings(): readonly KubeObject[] {
   });
 }
 
-/** Objects with each of which the policy is evaluated, as `params`. */
-interface Params {
-  readonly paramKind: object;
-  readonly paramRef: object;
-}
-
 interface Validating {
   readonly name: string;
   readonly matchConditions: readonly MatchCondition[];
   readonly variables: readonly CelVariable[];
   readonly validations: readonly object[];
-  readonly params?: Params;
+  readonly paramKind?: object;
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly inAllNamespaces?: boolean;
   /** Pods by default. */
   readonly resourceRules?: readonly object[];
+  /** All objects by default. */
+  readonly objectSelector?: object;
+}
+
+/** With one binding for everything that the policy matches. */
+interface Bound extends Validating {
+  /** The object with which the policy is evaluated, as `params`. */
+  readonly paramRef?: object;
   readonly action?: 'Deny' | 'Warn';
 }
 
-/** The ValidatingAdmissionPolicies that guard the queues and that warn, each with its binding. */
+/** The ValidatingAdmissionPolicies that guard the queues and that warn, each with its bindings. */
 export function queuePolicies(): readonly KubeObject[] {
-  return [...guard(), ...mark(), ...label(), ...gang(), ...root(), ...warnings()];
+  return [...pods(), ...label(), ...gang(), ...root(), ...warnings()];
+}
+
+function boundPolicy({ paramRef, action = 'Deny', ...validating }: Bound): readonly KubeObject[] {
+  return [
+    validatingPolicy(validating),
+    policy('ValidatingAdmissionPolicyBinding', validating.name, {
+      policyName: validating.name,
+      ...(paramRef && { paramRef }),
+      validationActions: [action],
+    }),
+  ];
 }
 
 function validatingPolicy({
   name,
   validations,
   failurePolicy,
-  params,
+  paramKind,
   inAllNamespaces = false,
   resourceRules = [WRITTEN_PODS],
-  action = 'Deny',
+  objectSelector = {},
   ...rest
-}: Validating): readonly KubeObject[] {
-  return [
-    policy('ValidatingAdmissionPolicy', name, {
-      failurePolicy,
-      ...(params && { paramKind: params.paramKind }),
-      matchConstraints: inAllNamespaces ? everywhere(resourceRules) : managed(resourceRules),
-      ...rest,
-      validations: validations.map((each) => ({ ...each, reason: 'Forbidden' })),
-    }),
-    policy('ValidatingAdmissionPolicyBinding', name, {
-      policyName: name,
-      ...(params && { paramRef: params.paramRef }),
-      validationActions: [action],
-    }),
-  ];
+}: Validating): KubeObject {
+  const matched = inAllNamespaces ? everywhere(resourceRules) : managed(resourceRules);
+  return policy('ValidatingAdmissionPolicy', name, {
+    failurePolicy,
+    ...(paramKind && { paramKind }),
+    matchConstraints: { ...matched, objectSelector },
+    ...rest,
+    validations: validations.map((each) => ({ ...each, reason: 'Forbidden' })),
+  });
 }
 
 function managed(resourceRules: readonly object[]): object {
-  const requirement = { key: LABEL_QUEUES, operator: 'In', values: [QUEUES_MANAGED] };
-  return { ...everywhere(resourceRules), namespaceSelector: judgedNamespaces(requirement) };
+  return { ...everywhere(resourceRules), namespaceSelector: judgedNamespaces(MANAGED) };
 }
 
 /** Includes defaults of the API server, so that another manager may apply the same without a conflict. */

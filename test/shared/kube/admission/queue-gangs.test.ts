@@ -10,12 +10,15 @@ import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { valueOf } from '#test/build/value-of.ts';
 import { at } from '#test/contract/harness.ts';
 
-const POLICY = admissionPolicyOf(
-  queuePolicies().find((each) => at(each, 'metadata.name') === 'gang.queues.plimsoll.dev') as unknown as KubeObject,
-);
+const POLICIES = { pods: policyOf('mark.queues.plimsoll.dev'), templates: policyOf('gang.queues.plimsoll.dev') };
 const GANG = 'plimsoll.dev/gang';
 const SIZE = 'plimsoll.dev/gang-size';
 const MIN = 'plimsoll.dev/gang-min';
+
+function policyOf(name: string) {
+  const policy = queuePolicies().find((each) => at(each, 'metadata.name') === name);
+  return admissionPolicyOf(policy as unknown as KubeObject);
+}
 
 interface Asked {
   readonly resource?: string;
@@ -24,11 +27,13 @@ interface Asked {
 }
 
 function refusals(object: object, { resource = 'pods', operation = 'CREATE', before }: Asked = {}): readonly string[] {
-  const faults = evaluatePolicy(POLICY, {
-    object: celValue(object),
-    oldObject: before === undefined ? null : celValue(before),
+  const spec = { schedulingGates: [{ name: 'plimsoll.dev/queue' }] };
+  const pod = (written: object) => celValue(resource === 'pods' ? { ...written, spec } : written);
+  const faults = evaluatePolicy(resource === 'pods' ? POLICIES.pods : POLICIES.templates, {
+    object: pod(object),
+    oldObject: before === undefined ? null : pod(before),
     request: celValue({ operation, namespace: 'shop', resource: { resource }, userInfo: { username: 'ann' } }),
-    params: null,
+    params: celValue({}),
     namespaceObject: celValue({ metadata: {} }),
     authorizer: new AuthorizerValue(),
   });
