@@ -2,14 +2,14 @@ import type { RunningPod } from '#shared/domain/queue/queue-pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { podReference } from '#shared/kube/events/event-recorder.ts';
-import { type HalfGang, halfGangs } from '#shared/decide/queues/half-gangs.ts';
+import { type HalfGang, halfGangs, type HalvesSince, halvesSince } from '#shared/decide/queues/half-gangs.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import type { QueuedPod } from '#shared/decide/queues/queued-pod.ts';
 import { MAX_OPEN } from './open-requests.ts';
 import { type EvictionPorts, QueueEvictions } from './queue-evictions.ts';
 import type { StartGangs } from './start-gangs.ts';
 
-export interface HoldGangsPorts extends Omit<EvictionPorts, 'isEnforcing'> {
+export interface HoldGangsPorts extends Omit<EvictionPorts, 'isEnforcing' | 'unseenMs'> {
   readonly snapshot: ClusterSnapshot;
   readonly starts: Pick<StartGangs, 'pause' | 'plannedFor'>;
   /** How long a gang may hold room with too few pods on nodes, as the queue root says now. */
@@ -19,6 +19,9 @@ export interface HoldGangsPorts extends Omit<EvictionPorts, 'isEnforcing'> {
 /** How long a gang that went back lets others go first; twice as long each time. */
 const BACK_MS = { first: 60_000, most: 600_000 } as const;
 
+/** No other pod goes in place of one that goes back, so its eviction is soon requested again if an answer is lost. */
+const UNSEEN_MS = 5_000;
+
 /**
  * Sends gangs back whole that hold room with too few pods: their owners create the pods again, which wait behind their
  * gates. It asks for evictions as for any pod, so budgets and limits hold.
@@ -26,6 +29,7 @@ const BACK_MS = { first: 60_000, most: 600_000 } as const;
 export class HoldGangs {
   readonly #ports: HoldGangsPorts;
   readonly #evictions: QueueEvictions;
+  #since: HalvesSince = new Map();
   /** What was told of a gang last. */
   readonly #told = new Map<string, string>();
   /** Gangs whose pods are being evicted. */
@@ -33,7 +37,7 @@ export class HoldGangs {
 
   constructor(ports: HoldGangsPorts) {
     this.#ports = ports;
-    this.#evictions = new QueueEvictions({ ...ports, isEnforcing: () => true });
+    this.#evictions = new QueueEvictions({ ...ports, isEnforcing: () => true, unseenMs: UNSEEN_MS });
   }
 
   /** Resolves when no request to the API server is open. */
@@ -43,10 +47,17 @@ export class HoldGangs {
 
   /** Evictions continue after the round, so that a large gang or a slow API server holds up no other decision. */
   round({ gangs }: Pick<QueuePlan, 'gangs'>): void {
-    if (gangs.length === 0) return;
+    this.#since = halvesSince(gangs, this.#since);
+    if (this.#since.size === 0 && this.#told.size === 0) return;
     const { snapshot, clock, timeoutMs, starts } = this.#ports;
     const plannedFor = (uid: string) => starts.plannedFor(uid);
-    const halves = halfGangs(gangs, { snapshot, now: clock.now(), timeoutMs: timeoutMs(), plannedFor });
+    const halves = halfGangs(gangs, {
+      snapshot,
+      now: clock.now(),
+      timeoutMs: timeoutMs(),
+      since: this.#since,
+      plannedFor,
+    });
     const names = new Set(halves.map(({ gang }) => gang));
     for (const gang of this.#told.keys()) if (!names.has(gang)) this.#told.delete(gang);
     for (const half of halves) {

@@ -26,6 +26,8 @@ export interface EvictionPorts extends Pick<ClientContext, 'client' | 'clock' | 
   readonly isEnforcing: () => boolean;
   /** Aborts when this replica no longer leads. */
   readonly leading: AbortSignal;
+  /** An eviction that the watch does not show within this time did not happen. */
+  readonly unseenMs?: number;
 }
 
 /** Evictions of one decision. */
@@ -45,7 +47,6 @@ const MAX_HANGING = 2;
 
 /** A refused eviction is not requested again before this time is over. */
 const REFUSED_MS = 60_000;
-/** An eviction that the watch does not show within this time did not happen. */
 const UNSEEN_MS = 30_000;
 const MAX_REMEMBERED = 10_000;
 
@@ -104,7 +105,8 @@ export class QueueEvictions {
 
   /** The pods count as leaving even before their evictions are requested. */
   announce(victims: readonly RunningPod[]): void {
-    for (const { uid } of victims) putBounded(this.#leaving, MAX_REMEMBERED, [uid, this.#now + UNSEEN_MS]);
+    const until = this.#now + (this.#ports.unseenMs ?? UNSEEN_MS);
+    for (const { uid } of victims) putBounded(this.#leaving, MAX_REMEMBERED, [uid, until]);
   }
 
   withdraw(victims: readonly RunningPod[]): void {

@@ -23,9 +23,16 @@ export interface HalfGangsInput {
   readonly now: Instant;
   /** How long a gang may be half of one. */
   readonly timeoutMs: number;
+  /** Since when gangs are half of one, by key: `halvesSince`. */
+  readonly since: HalvesSince;
   /** The node that was set aside for a pod, if this process did it. */
   readonly plannedFor: (uid: string) => string | undefined;
 }
+
+export type HalvesSince = ReadonlyMap<string, Instant>;
+
+/** kube-scheduler gives a planned pod its node sooner. */
+const PLACED_WITHIN_MS = 5_000;
 
 interface Half {
   readonly gang: string;
@@ -56,11 +63,11 @@ const KEPT = reason<Keeper>(
  * of whose other pods waits is left alone, because nothing tells pods that are gone from pods that have done their work.
  */
 export function halfGangs(gangs: readonly QueueGang[], input: HalfGangsInput): readonly HalfGang[] {
-  const { snapshot, now, timeoutMs } = input;
+  const { snapshot, now } = input;
   return gangs.flatMap((gang) => {
-    const since = halfSince(gang);
-    if (since === undefined || now - since < timeoutMs) return [];
     const { key } = gang;
+    const since = input.since.get(key);
+    if (since === undefined || now < dueAt(gang, since, input)) return [];
     const [members, min] = [gang.members.filter(({ isIn }) => isIn), neededOf(gang)];
     const inside = members.map(({ pod }) => pod);
     const running = inside.filter(({ isBound }) => isBound);
@@ -76,6 +83,25 @@ export function halfGangs(gangs: readonly QueueGang[], input: HalfGangsInput): r
       },
     ];
   });
+}
+
+/**
+ * Since when gangs are half of one without a break, as far as `before`, which this process found last, and the objects
+ * say. A gang whose pods are removed and replaced again and again would never be late by the objects alone.
+ */
+export function halvesSince(gangs: readonly QueueGang[], before: HalvesSince): HalvesSince {
+  return new Map(
+    gangs.flatMap((gang): readonly (readonly [string, Instant])[] => {
+      const since = halfSince(gang);
+      return since === undefined ? [] : [[gang.key, Math.min(since, before.get(gang.key) ?? since)]];
+    }),
+  );
+}
+
+/** Pods that have just been let in are about to get their nodes. */
+function dueAt({ members }: QueueGang, since: Instant, { timeoutMs }: HalfGangsInput): Instant {
+  const inside = members.filter(({ isIn }) => isIn);
+  return Math.max(since + timeoutMs, limitOf(inside, Math.max) + Math.min(PLACED_WITHIN_MS, timeoutMs));
 }
 
 /**

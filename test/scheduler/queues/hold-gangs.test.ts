@@ -56,3 +56,19 @@ test('gangs whose pods are already leaving keep no other from going back', async
   }
   expect([stage.evicted().size, stage.paused.length]).toEqual([GANGS, GANGS]);
 });
+
+test('an eviction whose answer is lost is requested again within seconds', async () => {
+  let asked = 0;
+  const stage = stageOf(() => {
+    asked += 1;
+    if (asked === 1) return Promise.resolve({ kind: 'timeout', message: 'lost' });
+    return Promise.resolve({ kind: 'ok', object: { metadata: {} }, warnings: [] });
+  });
+  for (let second = 0; second < 7; second += 1) {
+    stage.round();
+    await stage.holds.settled();
+    if (second === 3) expect([asked, stage.paused.length]).toEqual([GANGS, GANGS - 1]);
+    await stage.clock.advance(1_000);
+  }
+  expect(stage.paused).toContain('shop/gang-0');
+});

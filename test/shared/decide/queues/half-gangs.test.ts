@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { halfGangs } from '#shared/decide/queues/half-gangs.ts';
+import { halfGangs, halvesSince } from '#shared/decide/queues/half-gangs.ts';
 import type { QueuedPod } from '#shared/decide/queues/queued-pod.ts';
 import { GATE, queueFor, queueWorld, type WatchedPod } from './queue-world.ts';
 
@@ -12,8 +12,9 @@ const MIRROR = {
 
 /** The gangs that go back after an hour, with what keeps them. */
 function goingBack({ snapshot, plan }: Pick<ReturnType<typeof queueWorld>, 'snapshot' | 'plan'>, more = {}) {
-  const input = { snapshot, now: 3_600_000, timeoutMs: 60_000, plannedFor: () => undefined };
-  const halves = halfGangs(plan(false, 'Guarantees', more).gangs, input);
+  const { gangs } = plan(false, 'Guarantees', more);
+  const since = halvesSince(gangs, new Map());
+  const halves = halfGangs(gangs, { snapshot, now: 3_600_000, timeoutMs: 60_000, since, plannedFor: () => undefined });
   return halves.map(({ members, keptBy }) => [members.map(({ name }) => name), keptBy?.text]);
 }
 
@@ -94,6 +95,31 @@ test('a gang of more pods than a function takes arguments is judged as any other
   const { uid, name, namespace, priority, admitted, createdAt } = inside.pod;
   const pod = { uid, name, namespace, priority, admitted, createdAt, isBound: false } as QueuedPod;
   const isIn = Array.from({ length: 200_000 }, () => ({ ...inside, pod }));
-  const input = { snapshot, now: 3_600_000, timeoutMs: 60_000, plannedFor: () => undefined };
-  expect(halfGangs([{ ...gang, members: [...isIn, outside] }], input)[0]?.members).toHaveLength(200_000);
+  const gangs = [{ ...gang, members: [...isIn, outside] }];
+  const since = halvesSince(gangs, new Map());
+  const input = { snapshot, now: 3_600_000, timeoutMs: 60_000, since, plannedFor: () => undefined };
+  expect(halfGangs(gangs, input)[0]?.members).toHaveLength(200_000);
+});
+
+test('a gang whose lacking pods are replaced again and again is late from when it became half of one', () => {
+  const world = queueWorld([queueFor('shop')]);
+  const late = (now: number, before: ReadonlyMap<string, number>) => {
+    const { gangs } = world.plan();
+    const since = halvesSince(gangs, before);
+    const { snapshot } = world;
+    const halves = halfGangs(gangs, { snapshot, now, timeoutMs: 60_000, since, plannedFor: () => undefined });
+    return { since, late: halves.length };
+  };
+  for (const name of ['a', 'b']) world.see({ name, ...RUNS });
+  world.see({ name: 'c', labels, gates: [GATE], createdAt: 10 });
+  const first = late(60_000, new Map());
+  world.gone('c');
+  world.see({ name: 'd', labels, gates: [GATE], createdAt: 65 });
+  const second = late(70_000, first.since);
+  world.see({ name: 'd', ...IN, createdAt: 65, admittedAt: 72 });
+  const third = late(75_000, second.since);
+  const fourth = late(78_000, third.since);
+  world.see({ name: 'd', ...RUNS, createdAt: 65, admittedAt: 72 });
+  const whole = late(79_000, fourth.since);
+  expect([first.late, second.late, third.late, fourth.late, whole.since.size]).toEqual([0, 1, 0, 1, 0]);
 });
