@@ -21,6 +21,8 @@ export interface ArrivalSettings {
   readonly seconds: number;
   /** What arrives, as a share of what all nodes can do. */
   readonly load: number;
+  /** How many times faster all of it comes and runs. */
+  readonly pace?: number;
 }
 
 const GANG_SHARE = 0.6;
@@ -31,16 +33,19 @@ const GANG_WORK = 3_900;
 const SINGLE_WORK = 262;
 
 /** Gangs of 2 to 32 pods and about ten times as many single pods, of mixed priorities and sizes. */
-export function drawArrivals(seed: number, { nodes, cpuPerNode, seconds, load }: ArrivalSettings): readonly Work[] {
+export function drawArrivals(
+  seed: number,
+  { nodes, cpuPerNode, seconds, load, pace = 1 }: ArrivalSettings,
+): readonly Work[] {
   const random = randomSource(seed);
-  const perSecond = nodes * cpuPerNode * load;
+  const perSecond = nodes * cpuPerNode * load * pace;
   const gangChance = (perSecond * GANG_SHARE) / GANG_WORK;
   const singleRate = (perSecond * (1 - GANG_SHARE)) / SINGLE_WORK;
   const drawn: Work[] = [];
   const add = (at: number, isGang: boolean): void => {
     const size = isGang ? Math.round(2 ** (1 + 4 * random.next())) : 1;
     const cpu = random.pick(isGang ? GANG_CPUS : SINGLE_CPUS);
-    const lasts = isGang ? 60 + random.below(240) : 30 + random.below(150);
+    const lasts = (isGang ? 60 + random.below(240) : 30 + random.below(150)) / pace;
     const name = `${isGang ? 'gang' : 'single'}-${drawn.length}`;
     drawn.push({ name, at, size, isGang, cpu, priority: random.below(3), seconds: lasts });
   };
