@@ -17,8 +17,8 @@ import type { OwnNode } from './observe/api-server/policies.ts';
 import { createPassRunner, type PassRunner, runPasses } from './pass.ts';
 import { createReporter, type Reporter, type AgentLog, createAgentLog } from './report/reporter.ts';
 import { createInventoryMetrics, type SourcesShown } from './report/source-metrics.ts';
-import { createSpareMeter, type SpareMeter } from './spare.ts';
-import { createStatusWriter, createPublisher } from './report/status-writer.ts';
+import { createSpareMeter, lendingProblem, type SpareMeter } from './spare.ts';
+import { createStatusWriter, createPublisher, type StatusWriter } from './report/status-writer.ts';
 import { type AgentParts, type AgentPorts, type Wiring, openParts } from './wire.ts';
 
 export interface Agent {
@@ -42,7 +42,7 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
   const passRunner = wirePasses(wiring, reporter);
   let lastResult: PassResult | undefined;
   const spare = wireSpare(wiring);
-  const publish = wirePublisher(wiring, { reporter, spare }, () => lastResult);
+  const { writer, publish } = wirePublisher(wiring, { reporter, spare }, () => lastResult);
   let running: Promise<unknown> = Promise.resolve();
   let health: Server | undefined;
 
@@ -61,7 +61,7 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
   }
 
   async function start(signal: AbortSignal): Promise<Server> {
-    health = await listen(wiring, () => lastResult);
+    health = await listen(wiring, writer, () => lastResult);
     ports.log.info({ node: configuration.nodeName, source: parts.source.kind, health: health.url }, LOG.started);
     const { clock, log } = ports;
     const follow = (
@@ -77,7 +77,7 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
       parts.source.run(signal),
       follow('namespaces', EVERY_SECOND, (aborted) => refreshNamespaces(parts, aborted)),
       follow('status', EVERY_SECOND, publish),
-      follow('probe', EVERY_SECOND, (aborted) => probeApiServer(parts, aborted)),
+      follow('probe', EVERY_SECOND, (aborted) => probeApiServer(parts, writer, aborted)),
       follow('cross-check', EVERY_TEN_SECONDS, parts.crossCheck.check),
       follow('inventory', EVERY_TEN_MINUTES, takeInventory),
       runPasses(
@@ -105,8 +105,9 @@ function refreshNamespaces({ namespaces, pods }: AgentParts, signal: AbortSignal
   return namespaces.refresh(names, signal);
 }
 
-function probeApiServer({ contact, client, pods }: AgentParts, signal: AbortSignal): Promise<void> {
-  return contact.probe(client, pods.lastContactMs(), signal);
+function probeApiServer(parts: AgentParts, writer: StatusWriter, signal: AbortSignal): Promise<void> {
+  const { contact, client, pods } = parts;
+  return contact.probe(client, { watchedMs: pods.lastContactMs(), isReliedOn: writer.lends() }, signal);
 }
 
 function wireReporter({ configuration, ports, parts }: Wiring, log: AgentLog): Reporter {
@@ -172,7 +173,7 @@ function wirePublisher(
   { configuration, ports, parts }: Wiring,
   { reporter, spare }: { readonly reporter: Reporter; readonly spare: SpareMeter },
   lastResult: () => PassResult | undefined,
-): (signal: AbortSignal) => Promise<void> {
+): { readonly writer: StatusWriter; readonly publish: ReturnType<typeof createPublisher> } {
   const { nodeName } = configuration;
   const writer = createStatusWriter({
     target: { client: parts.client, nodeName, nodeUid: () => nodeIn(parts)?.uid, isSpareUnwanted: spare.isUnwanted },
@@ -181,7 +182,7 @@ function wirePublisher(
     random: Math.random,
     log: ports.log,
   });
-  return createPublisher({
+  const publish = createPublisher({
     writer,
     agent: { version: buildInfo('agent').version, pod: ports.env['POD_NAME'] ?? '' },
     lastResult,
@@ -193,6 +194,7 @@ function wirePublisher(
     metrics: parts.agentMetrics,
     clock: ports.clock,
   });
+  return { writer, publish };
 }
 
 function wireSpare({ ports: { clock }, parts }: Wiring): SpareMeter {
@@ -230,8 +232,17 @@ function podStatisticsProblem(result: PassResult | undefined): string | undefine
   return result && noStatistics(result.decision.state.unmeasuredSince, result.snapshot)?.text;
 }
 
-function listen({ configuration, ports, parts }: Wiring, lastResult: () => PassResult | undefined): Promise<Server> {
-  const { pods, metrics } = parts;
+function listen(
+  { configuration, ports, parts }: Wiring,
+  writer: StatusWriter,
+  lastResult: () => PassResult | undefined,
+): Promise<Server> {
+  const { pods, metrics, contact } = parts;
+  const reporting = () => ({
+    lends: writer.lends(),
+    overdueSinceMs: writer.overdueSinceMs(),
+    lastContactMs: contact.lastMs(pods.lastContactMs()),
+  });
   const checks = [
     { name: 'pods', problem: () => (pods.isSynced() ? undefined : 'the pods of this node have not been read yet') },
     {
@@ -239,6 +250,7 @@ function listen({ configuration, ports, parts }: Wiring, lastResult: () => PassR
       problem: () => (lastResult()?.snapshot.readings.memory ? undefined : 'no source provides the memory signal'),
     },
     { name: 'pod-statistics', problem: () => podStatisticsProblem(lastResult()) },
+    { name: 'lending', problem: () => lendingProblem(reporting(), ports.clock.monotonic()) },
   ];
   const handler = healthListener({ checks, metrics, configuration }, ports.log);
   return serve({ handler, ...configuration.health, maxConnections: HEALTH_CONNECTIONS });

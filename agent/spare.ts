@@ -35,6 +35,28 @@ const PERIOD_MS = 10 * SECOND_MS;
 /** An agent that could not measure for so long lends nothing: amounts that are withdrawn end no pod. */
 const BLIND_MS = 60 * SECOND_MS;
 
+/** After so long without an answer an agent that lends is cut off: it could take nothing back. */
+const CUT_OFF_MS = 30_000;
+/** What has not been written for so long, the API server does not take. */
+const OVERDUE_MS = 10_000;
+
+/** How the reports of an agent stand. Times are monotonic milliseconds. */
+export interface Reporting {
+  readonly lends: boolean;
+  readonly overdueSinceMs: number | undefined;
+  /** When the API server was last heard. */
+  readonly lastContactMs: number | undefined;
+}
+
+/** Why an agent that lends is unready, from which the controller learns that it is to withdraw what is lent. */
+export function lendingProblem({ lends, overdueSinceMs, lastContactMs }: Reporting, nowMs: number): string | undefined {
+  if (!lends) return undefined;
+  const sinceMs = (time: number | undefined): number => nowMs - (time ?? nowMs);
+  if (sinceMs(lastContactMs) > CUT_OFF_MS) return 'the node lends spare room, and the API server does not answer';
+  if (sinceMs(overdueSinceMs) <= OVERDUE_MS) return undefined;
+  return 'the node lends spare room, and its NodePressure cannot be written';
+}
+
 export function createSpareMeter(ports: SparePorts): SpareMeter {
   const { allocatable, arePodsKnown, isPolicyKnown, previousStatus, clock } = ports;
   let state: SpareState | undefined;

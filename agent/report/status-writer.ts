@@ -37,6 +37,10 @@ export interface StatusWriter {
   readonly isUpToDate: () => boolean;
   /** Generation of the object at the last write. */
   readonly generation: () => number | undefined;
+  /** Whether the object says that the node lends spare room. */
+  readonly lends: () => boolean;
+  /** Since when it should have said something else; `undefined` while it is up to date. */
+  readonly overdueSinceMs: () => number | undefined;
 }
 
 /** Backs off so that thousands of agents do not retry every second against a failing API server. */
@@ -56,6 +60,7 @@ const NOTHING_WRITTEN: Past = { written: undefined, generation: undefined, failu
 export function createStatusWriter({ target, periodMs, clock, random, log }: StatusWriterPorts): StatusWriter {
   let past = NOTHING_WRITTEN;
   let isUpToDate = false;
+  let overdueSinceMs: number | undefined;
   const faults = faultLog(log, LOG.statusFailed);
 
   function succeeded(status: NodePressureStatus, generation: number | undefined): Past {
@@ -73,6 +78,7 @@ export function createStatusWriter({ target, periodMs, clock, random, log }: Sta
   async function write(status: NodePressureStatus, signal: AbortSignal): Promise<void> {
     const now = clock.monotonic();
     isUpToDate = !needsWriting(status, past.written, now);
+    overdueSinceMs = isUpToDate ? undefined : (overdueSinceMs ?? now);
     if (isUpToDate || now < Math.max(past.notBeforeMs, (past.written?.atMs ?? -Infinity) + LEAST_MS)) return;
     const outcome = await writeStatus(target, status, signal);
     past =
@@ -80,8 +86,15 @@ export function createStatusWriter({ target, periodMs, clock, random, log }: Sta
         ? succeeded(status, outcome.object.metadata.generation)
         : failed(outcome.kind, outcome.message);
     isUpToDate = outcome.kind === 'ok';
+    if (isUpToDate) overdueSinceMs = undefined;
   }
-  return { write, isUpToDate: () => isUpToDate, generation: () => past.generation };
+  return {
+    write,
+    isUpToDate: () => isUpToDate,
+    generation: () => past.generation,
+    lends: () => past.written !== undefined && isLending(past.written.status),
+    overdueSinceMs: () => overdueSinceMs,
+  };
 }
 
 /** The last written status, when it was written, and how long it stays valid while nothing happens. */
@@ -95,7 +108,7 @@ export interface WrittenStatus {
 const LEAST_MS = 1000;
 /** Longest time between writes while a resource is short. */
 const TROUBLE_MS = 20_000;
-/** And while the node lends spare room, which is withdrawn where the agent is silent for a minute. */
+/** And while an agent lends spare room that no kubelet probes: it is withdrawn where such an agent is silent for a minute. */
 const LENDING_MS = 40_000;
 /** This share of the period is random, so that the agents of a rollout do not write in step. */
 const SPREAD = 1 / 6;
@@ -116,11 +129,20 @@ function needsWriting(status: NodePressureStatus, written: WrittenStatus | undef
 }
 
 function longestAgeMs(status: NodePressureStatus, { validMs }: WrittenStatus): number {
-  return Math.min(validMs, isShort(status) ? TROUBLE_MS : Infinity, isLending(status) ? LENDING_MS : Infinity);
+  return Math.min(
+    validMs,
+    isShort(status) ? TROUBLE_MS : Infinity,
+    isUnprobed(status) && isLending(status) ? LENDING_MS : Infinity,
+  );
 }
 
 function isShort({ signals }: NodePressureStatus): boolean {
   return signals.some((signal) => lastingState(signal) !== 'Far');
+}
+
+/** An agent that runs in no pod. */
+function isUnprobed({ agent }: NodePressureStatus): boolean {
+  return agent === undefined || agent.pod === '';
 }
 
 function isLending({ spare }: NodePressureStatus): boolean {

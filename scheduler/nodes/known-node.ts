@@ -12,10 +12,13 @@ import { nodeAmount, spareAmount } from '#shared/domain/spare/spare-amounts.ts';
 import { SPARE_KINDS } from '#shared/domain/spare/spare-resources.ts';
 import { opennessOf } from '#shared/decide/queues/open-node.ts';
 import { decodeNode } from '#shared/kube/decode/decode-objects.ts';
-import { PRESSURE_CONDITIONS, PRESSURE_TAINTS } from '#shared/kube/api-names.ts';
+import { NAMESPACE_NODE, PRESSURE_CONDITIONS, PRESSURE_TAINTS } from '#shared/kube/api-names.ts';
+import { SCHEDULED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
   decodeObject,
+  fieldOf,
+  itemsOf,
   readAmounts,
   readInstant,
   readList,
@@ -34,7 +37,7 @@ import {
 import { DEFAULT_NODE_SETTINGS, type NodeSettings } from '#shared/domain/nodes/node-settings.ts';
 import type { SharedContext } from '#shared/kube/reflector/shared-streams.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
-import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, type Resource } from '#shared/kube/resource.ts';
+import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, PODS, type Resource } from '#shared/kube/resource.ts';
 
 /** A node as the node controller reads and writes it. */
 export interface KnownNode extends ControlledNode {
@@ -158,8 +161,23 @@ export function reportOf({ name, status }: NodePressure, now: Instant): Pressure
   };
 }
 
+/** A pod in the namespace of the agents. */
+export interface AgentPod {
+  readonly node: string | undefined;
+  /** As the kubelet says, which probes it. */
+  readonly isReady: boolean;
+}
+
+function readAgentPod(raw: KubeObject): AgentPod {
+  const node = fieldOf(fieldOf(raw, 'spec'), 'nodeName');
+  const conditions = itemsOf(fieldOf(fieldOf(raw, 'status'), 'conditions'));
+  const isReady = conditions.some((each) => fieldOf(each, 'type') === 'Ready' && fieldOf(each, 'status') === 'True');
+  return { node: typeof node === 'string' ? node : undefined, isReady };
+}
+
 /** The inputs of the leader's decisions. */
 export interface NodeCaches {
+  readonly agents: Reflector<AgentPod>;
   readonly nodes: Reflector<KnownNode>;
   readonly pressures: Reflector<NodePressure>;
   readonly policies: Reflector<NamedPolicy>;
@@ -169,7 +187,9 @@ export interface NodeCaches {
 export function createNodeCaches(options: SharedContext): NodeCaches {
   const reflect = <T>(resource: Resource, slim: (raw: KubeObject) => T | undefined): Reflector<T> =>
     createReflector({ ...options, resource, slim });
+  const ofAgents = { resource: PODS, namespace: NAMESPACE_NODE, message: SCHEDULED_POD };
   return {
+    agents: createReflector({ ...options, ...ofAgents, slim: readAgentPod }),
     nodes: reflect(NODES, readKnownNode),
     pressures: reflect(NODE_PRESSURES, readKnownPressure),
     policies: reflect(NODE_PRESSURE_POLICIES, readNamedPolicy),

@@ -70,7 +70,7 @@ function passPorts({ options, ...parts }: NodeControllerParts, term: LeaseTerm):
     budgets: createWriteBudgets(configuration, clock),
     contested: createContestedWrites(clock),
     spareWrites: new Map(),
-    spareReports: new Map(),
+    heardAgents: new Map(),
     announce: createAnnouncer(log),
   };
 }
@@ -82,9 +82,9 @@ async function runPass(ports: NodePassPorts, signal: AbortSignal): Promise<void>
   await runSparePass(ports, signal);
 }
 
-function countChanges({ nodes, pressures, policies }: NodeCaches): () => number {
+function countChanges({ nodes, pressures, policies, agents }: NodeCaches): () => number {
   let changes = 0;
-  for (const each of [nodes, pressures, policies]) each.onChange(() => void (changes += 1));
+  for (const each of [nodes, pressures, policies, agents]) each.onChange(() => void (changes += 1));
   return () => changes;
 }
 

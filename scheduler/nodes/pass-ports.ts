@@ -11,7 +11,7 @@ import { type BucketSize, fullBucket, takeToken } from '#shared/kube/client/toke
 import { faultLog } from '#shared/runtime/fault-log.ts';
 import type { ContestedWrites } from './contested-writes.ts';
 import type { NodeCaches } from './known-node.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { HeardAgent } from '#shared/domain/nodes/plan-spare.ts';
 import type { NodeSettings } from '#shared/domain/nodes/node-settings.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
 
@@ -32,15 +32,10 @@ export interface NodePassPorts {
   readonly contested: ContestedWrites;
   /** When the spare room of each node was written last, in monotonic time. */
   readonly spareWrites: Map<string, number>;
-  /** The last report of each node, and when it was first seen, in monotonic time. */
-  readonly spareReports: Map<string, SeenReport>;
+  /** When each agent that lends was last heard, in monotonic time. */
+  readonly heardAgents: Map<string, HeardAgent>;
   /** Logs dry-run decisions, each once for as long as it stays planned. */
   readonly announce: Announce;
-}
-
-export interface SeenReport {
-  readonly observedAt: Instant | undefined;
-  readonly seenAtMs: number;
 }
 
 /** The written object; a label of metrics. */

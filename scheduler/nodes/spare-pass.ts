@@ -1,11 +1,18 @@
 import { isFreshReport, MAX_AGE_MS } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { NodePressure } from '#shared/api/node-pressure.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
-import { planSpare, type SpareOffer, type SparePlan, type SpareReport } from '#shared/domain/nodes/plan-spare.ts';
+import type { NodePressure, NodePressureStatus } from '#shared/api/node-pressure.ts';
+import {
+  hearAgent,
+  isAgentSilent,
+  planSpare,
+  type SpareOffer,
+  type SparePlan,
+  type SpareReport,
+} from '#shared/domain/nodes/plan-spare.ts';
 import { SPARE_KINDS, SPARE_RESOURCES } from '#shared/domain/spare/spare-resources.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { NODES } from '#shared/kube/resource.ts';
+import { NAMESPACE_NODE } from '#shared/kube/api-names.ts';
 import type { KnownNode } from './known-node.ts';
 import { mergeAsRead, type NodePassPorts, writeFenced } from './pass-ports.ts';
 
@@ -31,8 +38,8 @@ export async function runSparePass(ports: NodePassPorts, signal: AbortSignal): P
 }
 
 /** Autoscalers make nodes with new names for as long as a replica leads. */
-function forgetGone({ caches, spareWrites, spareReports }: NodePassPorts): void {
-  for (const known of [spareWrites, spareReports])
+function forgetGone({ caches, spareWrites, heardAgents }: NodePassPorts): void {
+  for (const known of [spareWrites, heardAgents])
     for (const name of known.keys()) if (caches.nodes.get(name) === undefined) known.delete(name);
 }
 
@@ -48,25 +55,32 @@ function rankOf({ node, plan }: Planned): number {
 }
 
 function spareReportOf(pressure: NodePressure | undefined, ports: NodePassPorts): SpareReport | undefined {
-  const { spare, observedAt } = pressure?.status ?? {};
-  if (pressure === undefined || spare === undefined) return undefined;
-  const { mode, memory, cpu } = spare;
-  return { mode, isFresh: isHeard(pressure.name, observedAt, ports), amounts: { memory, cpu } };
+  const { status } = pressure ?? {};
+  if (pressure === undefined || status?.spare === undefined) return undefined;
+  const { mode, memory, cpu } = status.spare;
+  return { mode, isFresh: isHeard(pressure.name, status, ports), amounts: { memory, cpu } };
 }
 
-/** An agent that has not reported for so long is silent. */
-const SILENT_MS = 60_000;
-
 /**
- * Measured by the own clock from when a report was first seen: the clock of a node may be some seconds behind, and its
- * room would come and go with each report. A leader that begins gives an old report the benefit of the doubt once.
+ * Measured by the own clock: the clock of a node may be some seconds behind, and its room would come and go with each
+ * report. A leader that begins gives an old report the benefit of the doubt once.
  */
-function isHeard(name: string, observedAt: Instant | undefined, { spareReports, clock }: NodePassPorts): boolean {
-  if (!isFreshReport(observedAt, clock.now(), MAX_AGE_MS.otherwise)) return false;
-  const seen = spareReports.get(name);
-  if (seen?.observedAt === observedAt) return clock.monotonic() - (seen?.seenAtMs ?? -Infinity) <= SILENT_MS;
-  spareReports.set(name, { observedAt, seenAtMs: clock.monotonic() });
-  return true;
+function isHeard(name: string, { observedAt, agent }: NodePressureStatus, ports: NodePassPorts): boolean {
+  const { heardAgents, clock, caches } = ports;
+  const before = heardAgents.get(name);
+  const isOld = before?.observedAt !== observedAt && !isFreshReport(observedAt, clock.now(), MAX_AGE_MS.otherwise);
+  if (observedAt === undefined || isOld) return false;
+  const signs = { observedAt, isReady: isAgentReady(caches.agents, name, agent?.pod ?? '') };
+  const heard = hearAgent(before, signs, clock.monotonic());
+  heardAgents.set(name, heard);
+  return !isAgentSilent(heard, signs, clock.monotonic());
+}
+
+/** The pod that a report names counts on its own node only: an agent speaks for no other. */
+function isAgentReady(agents: NodePassPorts['caches']['agents'], node: string, pod: string): boolean | undefined {
+  if (pod === '') return undefined;
+  const found = agents.get(`${NAMESPACE_NODE}/${pod}`);
+  return found?.node === node && found.isReady;
 }
 
 async function carryOut({ node, plan }: Planned, ports: NodePassPorts, signal: AbortSignal): Promise<void> {

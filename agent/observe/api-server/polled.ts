@@ -65,9 +65,19 @@ export interface ApiContact {
   readonly passed: (result: PassResult) => void;
   /** Whether a hard threshold in Enforce mode was met recently, so that an up-to-date copy of the node's pods matters. */
   readonly isUrgent: () => boolean;
-  /** After a long silence, and while an answer is urgent, sends any request; never rejects. */
-  readonly probe: (client: KubeClient, watchedMs: number | undefined, signal: AbortSignal) => Promise<void>;
+  /** Sends any request where an answer is urgent and nothing was heard for too long; never rejects. */
+  readonly probe: (client: KubeClient, heard: ProbedContact, signal: AbortSignal) => Promise<void>;
 }
+
+export interface ProbedContact {
+  /** When a watch last received something. */
+  readonly watchedMs: number | undefined;
+  /** Whether others rely on this process to notice soon that it is cut off. */
+  readonly isReliedOn: boolean;
+}
+
+/** Then it is asked whether it is there: a watch receives a bookmark about once a minute. */
+const QUIET_MS = 20_000;
 
 /** During a shortage, measurements may show brief relief, or be missing. */
 const MOMENT_MS = 10_000;
@@ -93,8 +103,14 @@ export function createApiContact(clock: Pick<Clock, 'monotonic'>): ApiContact {
 
   const isUrgent = (): boolean => clock.monotonic() - urgentAtMs <= MOMENT_MS;
 
-  async function probe(client: KubeClient, watchedMs: number | undefined, signal: AbortSignal): Promise<void> {
-    if (!isUrgent() || !isSilent(clock.monotonic(), lastMs(watchedMs))) return;
+  async function probe(
+    client: KubeClient,
+    { watchedMs, isReliedOn }: ProbedContact,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const [now, last] = [clock.monotonic(), lastMs(watchedMs)];
+    const isNeeded = (isUrgent() && isSilent(now, last)) || (isReliedOn && now - (last ?? now) > QUIET_MS);
+    if (!isNeeded) return;
     await client.request({ path: PROBED_PATH, timeoutMs: PROBE_TIMEOUT_MS, signal });
   }
   return { answered: () => void (answeredMs = clock.monotonic()), lastMs, passed, isUrgent, probe };

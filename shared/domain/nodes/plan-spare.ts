@@ -1,4 +1,5 @@
 import { type Because, reason } from '#shared/domain/base/because.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { type BySpareKind, SPARE_KINDS, type SpareKind } from '#shared/domain/spare/spare-resources.ts';
 import type { SpareSettings } from '#shared/domain/spare/spare-settings.ts';
 
@@ -20,6 +21,40 @@ export interface SpareReport {
   readonly amounts: BySpareKind<{ readonly lent: number; readonly taken: number }>;
 }
 
+/** What shows that the agent of a node is at work. */
+export interface AgentSigns {
+  readonly observedAt: Instant | undefined;
+  /** Whether its pod is ready, as the kubelet says; `undefined` for an agent that runs in no pod. */
+  readonly isReady: boolean | undefined;
+}
+
+/** When an agent was heard last, in the time of who hears it. */
+export interface HeardAgent {
+  readonly observedAt: Instant | undefined;
+  /** When the report came. */
+  readonly reportedMs: number;
+  /** The last sign of any kind. */
+  readonly signMs: number;
+}
+
+/** What an agent without a pod lends is withdrawn once it has reported nothing new for so long. */
+const SILENT_MS = 60_000;
+/** It has already been unready for some seconds, and an agent that is updated is ready again within this time. */
+const UNREADY_MS = 25_000;
+/** Agents report every two minutes, whatever happens. */
+const OLD_MS = 180_000;
+
+/** With what was heard before: a new report is a sign, and so is a pod that is ready, as that needs the API server. */
+export function hearAgent(before: HeardAgent | undefined, signs: AgentSigns, nowMs: number): HeardAgent {
+  const { observedAt, isReady } = signs;
+  if (before === undefined || before.observedAt !== observedAt) return { observedAt, reportedMs: nowMs, signMs: nowMs };
+  return isReady === true ? { ...before, signMs: nowMs } : before;
+}
+
+export function isAgentSilent({ reportedMs, signMs }: HeardAgent, { isReady }: AgentSigns, nowMs: number): boolean {
+  return nowMs - signMs > (isReady === undefined ? SILENT_MS : UNREADY_MS) || nowMs - reportedMs > OLD_MS;
+}
+
 export interface SparePlan {
   /** Empty: the node is to offer nothing. */
   readonly offer: SpareOffer;
@@ -32,7 +67,10 @@ export interface SparePlan {
 export const SPARE_REASONS = {
   lent: reason('SpareRoomLent', ({ name }: Named) => `node ${name} lends what its agent says can be lent`),
   notEnforced: reason('SpareRoomNotEnforced', ({ name }: Named) => `the policy of node ${name} does not lend its room`),
-  silent: reason('AgentSilent', ({ name }: Named) => `the agent of node ${name} has not reported for a minute`),
+  silent: reason(
+    'AgentSilent',
+    ({ name }: Named) => `the agent of node ${name} is not ready, or has not reported in time`,
+  ),
   overdrawn: reason(
     'SpareRoomOverdrawn',
     ({ name }: Named) => `spare pods request more than node ${name} has: pods bound by hand, or an agent that is wrong`,

@@ -1,4 +1,10 @@
-import { CONTROLLER, NAMESPACE_SYSTEM, QUEUE_POLICY_NAMES, RELEASE_VERB } from '#shared/kube/api-names.ts';
+import {
+  CONTROLLER,
+  NAMESPACE_NODE,
+  NAMESPACE_SYSTEM,
+  QUEUE_POLICY_NAMES,
+  RELEASE_VERB,
+} from '#shared/kube/api-names.ts';
 
 /** What RBAC allows an account: verbs on resources of one API group. */
 export interface Right {
@@ -60,6 +66,7 @@ const EXTENDER: readonly Right[] = [
 /** The rights of each part of the controller: its account has those of the parts that are on. */
 export const PART_RIGHTS = {
   nodes: [
+    may('', 'pods', 'list watch', { namespace: NAMESPACE_NODE }),
     may('', 'nodes', 'get list watch patch'),
     may('', 'nodes/status', 'patch'),
     may(OWN, 'nodepressures', 'get list watch patch'),

@@ -56,6 +56,7 @@ const LENDING = {
   ...CALM,
   spare: { mode: 'Enforce' as const, since: 0, memory: LENT, cpu: LENT, digest: '' },
 };
+const UNPROBED = { ...LENDING, agent: { version: '1', pod: '' } };
 const SHORT_SCENE = { availableMiB: 50, pods: [pod('a', 500), pod('b', 400)] };
 const SHORT = statusOf(SHORT_SCENE);
 const SHORT_OTHER_ORDER = statusOf({ availableMiB: 50, pods: [pod('a', 400), pod('b', 500)] });
@@ -111,7 +112,7 @@ describe('createStatusWriter', () => {
     ['its amounts are followed', SHORT, SHORT_OTHER_AMOUNTS, 20 * SECOND],
     ['what is lent is written a second later', CALM, LENDING, SECOND],
     ['and that nothing is lent any more', LENDING, CALM, SECOND],
-    ['an agent that lends is heard within a minute', LENDING, LENDING, 40 * SECOND],
+    ['an agent that lends without a kubelet that probes it is heard within a minute', UNPROBED, UNPROBED, 40 * SECOND],
   ])('%s', async (_, before, after, ms) => {
     const { sentAt, keepWriting } = rig();
     await keepWriting(() => before, 100, 100);
@@ -131,6 +132,29 @@ describe('createStatusWriter', () => {
     expect(sentAt).toHaveLength(2);
     expect(sentAt[1]).toBeGreaterThanOrEqual(100 * SECOND);
     expect(sentAt[1]).toBeLessThanOrEqual(120 * SECOND);
+  });
+
+  test('5,000 nodes that lend steadily write no more than 5,000 that do not', async () => {
+    const [lending, calm] = [rig(), rig()];
+    await lending.keepWriting(() => LENDING, 5 * SECOND, 4 * HOUR);
+    await calm.keepWriting(() => CALM, 5 * SECOND, 4 * HOUR);
+    expect(lending.sentAt).toEqual(calm.sentAt);
+  });
+
+  test('knows whether it shows that the node lends, and since when it should show something else', async () => {
+    let isBack = true;
+    const refusal = { kind: 'serverError', status: 503, message: 'no' } as const;
+    const { keepWriting, writer } = rig(() =>
+      isBack ? { kind: 'ok', object: { metadata: {} }, warnings: [] } : refusal,
+    );
+    await keepWriting(() => LENDING, SECOND, 10 * SECOND);
+    expect([writer.lends(), writer.overdueSinceMs()]).toEqual([true, undefined]);
+    isBack = false;
+    await keepWriting(() => CALM, SECOND, 40 * SECOND);
+    expect([writer.lends(), writer.overdueSinceMs()]).toEqual([true, 10 * SECOND]);
+    isBack = true;
+    await keepWriting(() => CALM, SECOND, 80 * SECOND);
+    expect([writer.lends(), writer.overdueSinceMs()]).toEqual([false, undefined]);
   });
 
   test('5,000 quiet nodes, busy as they may be, cost at most 50 writes a second, and do not keep step', async () => {

@@ -3,7 +3,7 @@ import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import { decodePolicy } from '#shared/api/node-pressure-policy/decode-policy.ts';
 import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import { type KnownNode, readKnownNode } from '#scheduler/nodes/known-node.ts';
+import { type AgentPod, type KnownNode, readKnownNode } from '#scheduler/nodes/known-node.ts';
 import { createNodeMetrics, createWriteBudgets, type NodePassPorts } from '#scheduler/nodes/pass-ports.ts';
 import { runSparePass } from '#scheduler/nodes/spare-pass.ts';
 import { type ManualClock, manualClock } from '#test/fakes/manual-clock.ts';
@@ -22,10 +22,12 @@ describe('the pass over spare room', () => {
   let requests: KubeRequest[];
   let ports: NodePassPorts;
   let isThere: boolean;
+  let agents: Map<string, AgentPod>;
 
   beforeEach(() => {
     clock = manualClock();
     isThere = true;
+    agents = new Map();
     spec = { mode: 'Enforce', spare: { mode: 'Enforce' } };
     node = {
       status: { capacity: { cpu: '4', memory: '8Gi' }, conditions: [{ type: 'Ready', status: 'True' }] },
@@ -47,17 +49,18 @@ describe('the pass over spare room', () => {
       caches: {
         nodes: { values: () => (isThere ? [known()] : []), get: () => (isThere ? known() : undefined) },
         pressures: { get: pressure },
+        agents: { get: (key: string) => agents.get(key) },
       },
       metrics: createNodeMetrics(createMetrics('scheduler')),
       log: { info: () => undefined, warn: () => undefined },
       term: { isHeld: () => true },
       budgets: createWriteBudgets({ writesPerMinute: 600 }, clock),
       spareWrites: new Map(),
-      spareReports: new Map(),
+      heardAgents: new Map(),
     } as unknown as NodePassPorts;
   });
 
-  function report(lent: number, taken = 0, mode = 'Enforce', skewMs = 0): void {
+  function report(lent: number, taken = 0, mode = 'Enforce', skewMs = 0, pod = ''): void {
     const amounts = { requested: 0, used: 0, median: 0, p99: 0, highest: 0, lendable: 0, lent, taken };
     const because = { code: 'Room', text: '', facts: {} };
     const spare = {
@@ -66,7 +69,12 @@ describe('the pass over spare room', () => {
       memory: { ...amounts, because },
       cpu: { ...amounts, lent: 900, taken: 0, because },
     };
-    status = { observedAt: new Date(clock.now() + skewMs).toISOString(), mode: 'Enforce', spare };
+    status = {
+      observedAt: new Date(clock.now() + skewMs).toISOString(),
+      mode: 'Enforce',
+      agent: { version: '1', pod },
+      spare,
+    };
   }
 
   /** The passes of so many seconds; the spare amounts of the node after them. */
@@ -117,13 +125,58 @@ describe('the pass over spare room', () => {
     expect(await pass(12)).toEqual([undefined, undefined]);
   });
 
-  test.each([-100, -30, 30, 55])('lends steadily on a node whose clock is %d s off', async (seconds) => {
-    for (let round = 0; round < 5; round += 1) {
-      report(2 ** 30, 0, 'Enforce', seconds * 1_000);
-      await pass(40);
-    }
+  /** An agent in a pod, which reports once. */
+  function agentInPod(isReady = true, on = 'n1'): void {
+    agents.set('plimsoll-node/agent-1', { node: on, isReady });
+    report(2 ** 30, 0, 'Enforce', 0, 'agent-1');
+  }
+
+  test('lends on by one report for as long as the pod of its agent is ready, and the report is not minutes old', async () => {
+    agentInPod();
+    expect(await pass(180)).toEqual(['1073741824', '900']);
+    expect(requests).toHaveLength(1);
+    expect(await pass(3)).toEqual([undefined, undefined]);
+  });
+
+  test('lends on while an agent is replaced within some seconds', async () => {
+    agentInPod();
+    await pass(60);
+    agents.clear();
+    expect((await pass(20))[0]).toBe('1073741824');
+    agentInPod();
+    await pass(60);
     expect(requests).toHaveLength(1);
   });
+
+  test.each<[string, () => void]>([
+    ['becomes unready', () => agentInPod(false)],
+    ['is gone', () => agents.clear()],
+    ['runs on another node: an agent speaks for its own', () => agentInPod(true, 'n2')],
+  ])('withdraws them soon after the pod that the report names %s', async (_, change) => {
+    agentInPod();
+    await pass(60);
+    change();
+    await pass(25);
+    expect(node.status.capacity[MEMORY]).toBe('1073741824');
+    expect(await pass(3)).toEqual([undefined, undefined]);
+  });
+
+  test.each([
+    [-100, '', 40],
+    [55, '', 40],
+    [-100, 'agent-1', 120],
+    [55, 'agent-1', 120],
+  ])(
+    'lends steadily on a node whose clock is %d s off, with an agent in the pod "%s" and a report every %d s',
+    async (off, pod, every) => {
+      agentInPod();
+      for (let round = 0; round < 5; round += 1) {
+        report(2 ** 30, 0, 'Enforce', off * 1_000, pod);
+        await pass(every);
+      }
+      expect(requests).toHaveLength(1);
+    },
+  );
 
   test('lends nothing by a report of some minutes ago', async () => {
     report(2 ** 30, 0, 'Enforce', -200_000);
@@ -137,10 +190,10 @@ describe('the pass over spare room', () => {
 
   test('forgets a node that is gone: in the term of one leader many come and go', async () => {
     await pass();
-    expect([ports.spareWrites.size, ports.spareReports.size]).toEqual([1, 1]);
+    expect([ports.spareWrites.size, ports.heardAgents.size]).toEqual([1, 1]);
     isThere = false;
     await pass(1);
-    expect([ports.spareWrites.size, ports.spareReports.size]).toEqual([0, 0]);
+    expect([ports.spareWrites.size, ports.heardAgents.size]).toEqual([0, 0]);
   });
 
   test('falls to what spare pods request and no further', async () => {
