@@ -20,7 +20,7 @@ export type StreamFault =
   | 'noVersion'
   | 'silence';
 
-/** The lists and watches of one kind, in memory, with faults on demand; versions are opaque text. */
+/** The lists and watches of one kind, in memory, with faults on demand; versions are opaque text unless they are to be numbers. */
 export interface WatchServer {
   readonly client: KubeClient;
   put(name: string, value: number): void;
@@ -28,6 +28,10 @@ export interface WatchServer {
   /** Forgets all changes so far: a watch from an older version is answered 410. */
   compact(): void;
   bookmark(): void;
+  /** A bookmark that is this much older than the last change. */
+  bookmarkOf(age: number): void;
+  /** Takes a backup; the returned function restores it: later changes never happened, and their versions come again. */
+  backup(): () => void;
   /** Each is used up by one request. */
   readonly listFaults: Fault[];
   readonly watchFaults: Fault[];
@@ -55,12 +59,18 @@ const LINES: Readonly<Record<StreamFault, string>> = {
   noVersion: '{"type":"BOOKMARK","object":{"metadata":{}}}\n',
 };
 
-export function watchServer(): WatchServer {
+export function watchServer({ hasNumbers = false } = {}): WatchServer {
+  const versionText = hasNumbers ? String : opaqueText;
   const objects = new Map<string, { readonly value: number; readonly version: number }>();
   const log: Logged[] = [];
   const watches = new Set<() => void>();
+  const open = new Set<AbortController>();
   let version = 1;
   let compactedAt = 0;
+
+  function rawObject(name: string, value: number, own: number): KubeObject {
+    return { metadata: { namespace: 'ns', name, resourceVersion: versionText(own) }, value };
+  }
 
   function change(type: string, name: string, value: number): void {
     version += 1;
@@ -76,8 +86,7 @@ export function watchServer(): WatchServer {
 
   async function* watch(from: number, fault: Fault | undefined, signal: AbortSignal): AsyncGenerator<Buffer> {
     let sent = 0;
-    let next = log.findIndex((entry) => entry.version > from);
-    if (next < 0) next = log.length;
+    let next = 0;
     for (;;) {
       if (fault !== undefined && 'after' in fault && sent >= fault.after) {
         yield* misbehave(fault.kind, signal);
@@ -86,8 +95,10 @@ export function watchServer(): WatchServer {
       const entry = log[next];
       if (entry === undefined) await nextChange(signal);
       else {
-        yield* pieces(server.isHostile ? entry.line.repeat(2) : entry.line);
         next += 1;
+        // As kube-apiserver: a watch from a version that is still to come is silent until then.
+        if (entry.version <= from) continue;
+        yield* pieces(server.isHostile ? entry.line.repeat(2) : entry.line);
         sent += 1;
       }
     }
@@ -121,13 +132,14 @@ export function watchServer(): WatchServer {
     for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
   }
 
-  function open(request: KubeRequest): Outcome<ByteStream> {
+  function openStream(request: KubeRequest): Outcome<ByteStream> {
     server.requests.push(request);
     const query = request.query ?? {};
     const fault = (query['watch'] === true ? server.watchFaults : server.listFaults).shift();
     const refused = refusal(fault) ?? tooOld(query);
     if (refused !== undefined) return refused;
     const closing = new AbortController();
+    open.add(closing);
     const signal = AbortSignal.any([closing.signal, ...(request.signal === undefined ? [] : [request.signal])]);
     const bytes = query['watch'] === true ? watch(versionOf(query), fault, signal) : asynchronous(list(query, fault));
     return {
@@ -145,7 +157,7 @@ export function watchServer(): WatchServer {
   const server: WatchServer = {
     client: {
       request: () => Promise.reject(new Error('not part of this fake')),
-      stream: (request) => Promise.resolve(open(request)),
+      stream: (request) => Promise.resolve(openStream(request)),
       close: () => undefined,
     },
     put: (name, value) => change(objects.has(name) ? 'MODIFIED' : 'ADDED', name, value),
@@ -155,6 +167,18 @@ export function watchServer(): WatchServer {
     },
     compact: () => void (compactedAt = version),
     bookmark: () => append('BOOKMARK', { metadata: { resourceVersion: versionText(version) } }),
+    bookmarkOf: (age) => append('BOOKMARK', { metadata: { resourceVersion: versionText(version - age) } }),
+    backup: () => {
+      const [kept, at] = [new Map(objects), version];
+      return () => {
+        objects.clear();
+        for (const [name, object] of kept) objects.set(name, object);
+        version = at;
+        log.splice(log.findLastIndex((entry) => entry.version <= at) + 1);
+        for (const each of open) each.abort();
+        open.clear();
+      };
+    },
     listFaults: [],
     watchFaults: [],
     requests: [],
@@ -165,16 +189,12 @@ export function watchServer(): WatchServer {
 }
 
 /** Neither a number nor in text order: a client that compares versions as such fails. */
-function versionText(version: number): string {
+function opaqueText(version: number): string {
   return `v${String(version).split('').reverse().join('')}-${version}`;
 }
 
 function versionOf(query: NonNullable<KubeRequest['query']>): number {
-  return Number(String(query['resourceVersion']).split('-')[1]);
-}
-
-function rawObject(name: string, value: number, version: number): KubeObject {
-  return { metadata: { namespace: 'ns', name, resourceVersion: versionText(version) }, value };
+  return Number(String(query['resourceVersion']).split('-').at(-1));
 }
 
 function refusal(fault: Fault | undefined): Failure | undefined {

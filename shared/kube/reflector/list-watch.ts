@@ -88,6 +88,8 @@ class SinkListWatch implements ListWatch {
   #isSynced = false;
   #lastContactMs: number | undefined;
   #position = '';
+  /** Whether a watch has brought anything since the last list. */
+  #hasMoved = false;
   #listDueAt = Infinity;
   #streamsLists: boolean;
 
@@ -102,7 +104,7 @@ class SinkListWatch implements ListWatch {
       pageSize: createPageSize(options.pageSize ?? PAGE_SIZE),
       onActivity: () => this.#onActivity(),
       onListed: (resourceVersion) => this.#onListed(resourceVersion),
-      onPosition: (resourceVersion) => void (this.#position = resourceVersion),
+      onPosition: (resourceVersion) => this.#onPosition(resourceVersion),
     };
   }
 
@@ -123,7 +125,7 @@ class SinkListWatch implements ListWatch {
     while (!signal.aborted) {
       this.#metrics.began(plan.step);
       const reading = await this.#read(plan.step, signal);
-      plan = planAfter(reading, plan.failures, this.#options.clock.monotonic() >= this.#listDueAt);
+      plan = planAfter(reading, plan.failures, this.#isListDue(reading));
       if (isFailure(reading)) await this.#pause(plan, reading, signal);
       else if (reading.ending.kind === 'silent') this.#metrics.restarted('silent');
     }
@@ -134,9 +136,24 @@ class SinkListWatch implements ListWatch {
     this.#metrics.onActivity();
   }
 
+  #onPosition(resourceVersion: string): void {
+    this.#position = resourceVersion;
+    this.#hasMoved = true;
+  }
+
+  /**
+   * From an API server that was restored from a backup, a watch brings nothing until the versions of before come again.
+   * It cannot be told from a kind without changes since the server started, but only if bookmarks came before.
+   */
+  #isListDue({ ending, hasProgressed }: EndedReading): boolean {
+    const hasFallenSilent = ending.kind === 'silent' && !hasProgressed && this.#hasMoved;
+    return hasFallenSilent || this.#options.clock.monotonic() >= this.#listDueAt;
+  }
+
   #onListed(resourceVersion: string): void {
     const { clock, random, resource } = this.#options;
     this.#position = resourceVersion;
+    this.#hasMoved = false;
     this.#listDueAt = clock.monotonic() + SHORTEST_LIST_INTERVAL_MS + random() * LIST_INTERVAL_SPREAD_MS;
     this.#faults.worked(resource.plural);
     this.#isSynced = true;

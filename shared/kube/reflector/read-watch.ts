@@ -9,6 +9,7 @@ import { splitFrames, splitLines } from './split-frames.ts';
 import type { Ending, EndedReading, Step } from './reflector-plan.ts';
 import { bytesOf, endingOf, LARGEST_OBJECT_BYTES, openStream, type Target } from './reflector-target.ts';
 
+const DECIMAL = /^\d+$/;
 const SHORT_WATCH_MS = 1_000;
 /** Watches end after 5 to 10 minutes, so that those of a cluster do not all reconnect at once. */
 const SHORTEST_WATCH_SECONDS = 300;
@@ -38,6 +39,7 @@ async function openWatch(
     target,
     during,
     hasProgressed: false,
+    position: typeof start['resourceVersion'] === 'string' ? start['resourceVersion'] : '',
     removeUnseen: during === 'list' ? target.store.replace() : () => undefined,
   };
   const ending = await follow(state, opened.object);
@@ -49,6 +51,8 @@ interface WatchState {
   readonly removeUnseen: () => void;
   during: Step;
   hasProgressed: boolean;
+  /** The version up to which the store is known to be right; empty during a list. */
+  position: string;
 }
 
 async function follow(state: WatchState, stream: ByteStream): Promise<Ending> {
@@ -93,6 +97,8 @@ function eventOfFrame({ shouldSkip, message = OBJECT_HEAD }: Target, frame: Buff
 /** Applies one event; returns an ending if the watch cannot continue. */
 function apply(state: WatchState, event: WatchEvent): Ending | undefined {
   if (event.kind === 'refused' || event.kind === 'unreadable') return event;
+  if (isBefore(event.resourceVersion, state.position))
+    return { kind: 'unreadable', message: `the watch went back from ${state.position} to ${event.resourceVersion}` };
   if (event.kind === 'set') state.target.store.set(event.object);
   if (event.kind === 'removed') state.target.store.remove(event.object);
   if (event.kind === 'bookmark' && event.endsInitialEvents) endList(state, event.resourceVersion);
@@ -103,12 +109,23 @@ function apply(state: WatchState, event: WatchEvent): Ending | undefined {
 function endList(state: WatchState, resourceVersion: string): void {
   state.removeUnseen();
   state.during = 'watch';
+  state.position = resourceVersion;
   state.target.onListed(resourceVersion);
 }
 
 function advance(state: WatchState, resourceVersion: string): void {
   state.hasProgressed = true;
+  state.position = resourceVersion;
   state.target.onPosition(resourceVersion);
+}
+
+/**
+ * Versions of one kind are numbers that grow (documented since Kubernetes 1.35); any others are not compared. What is in
+ * the store may never have happened if they go back.
+ */
+function isBefore(version: string, position: string): boolean {
+  if (!DECIMAL.test(version) || !DECIMAL.test(position)) return false;
+  return Number(version) < Number(position);
 }
 
 /** One event of a watch. `refused` is the server's own error; events that cannot be decoded are `unreadable`. */

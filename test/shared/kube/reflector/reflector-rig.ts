@@ -20,8 +20,7 @@ export interface Rig {
   run(body: () => Promise<void>): Promise<void>;
 }
 
-export function rig(changes: Partial<ReflectorOptions<number>> = {}): Rig {
-  const server = watchServer();
+export function rig(changes: Partial<ReflectorOptions<number>> = {}, server = watchServer()): Rig {
   const clock = manualClock();
   const logged: string[] = [];
   const metrics = createMetrics('test');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
-import type { Fault, WatchServer } from '#test/fakes/watch-server.ts';
+import { type Fault, watchServer, type WatchServer } from '#test/fakes/watch-server.ts';
 import { SECOND, MINUTE, rig, expectEqual, settle } from './reflector-rig.ts';
 
 describe('createReflector', () => {
@@ -113,6 +113,42 @@ describe('createReflector', () => {
       expectEqual(rigged);
     });
     expect(versionsOf(server, false)).toEqual(['0']);
+  });
+
+  test('an API server that was restored from a backup is listed again: what never happened is forgotten', async () => {
+    const rigged = rig({}, watchServer({ hasNumbers: true }));
+    const { server, clock } = rigged;
+    server.put('stays', 1);
+    const restore = server.backup();
+    await rigged.run(async () => {
+      await settle(clock);
+      server.put('never', 1);
+      server.put('stays', 2);
+      await clock.advance(SECOND);
+      expectEqual(rigged);
+      restore();
+      server.put('after', 1);
+      await clock.advance(3 * MINUTE);
+      expectEqual(rigged);
+      const lists = versionsOf(server, false).length;
+      // A kind that does not change any more is not listed again and again.
+      await clock.advance(8 * MINUTE);
+      expect(versionsOf(server, false)).toHaveLength(lists);
+    });
+  });
+
+  test('a watch that goes back leads to a fresh list', async () => {
+    const rigged = rig({}, watchServer({ hasNumbers: true }));
+    const { server, clock } = rigged;
+    server.put('a', 1);
+    await rigged.run(async () => {
+      await settle(clock);
+      server.put('a', 2);
+      server.bookmarkOf(1);
+      await clock.advance(SECOND);
+      expectEqual(rigged);
+    });
+    expect(versionsOf(server, false)).toEqual(['0', undefined]);
   });
 
   test('a silent connection is given up after 90 s and resumed', async () => {
