@@ -3,33 +3,46 @@ import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts'
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import { isLive } from '#shared/domain/quota/charge.ts';
 import type { QueuedPod } from './queued-pod.ts';
-import { isDeletedByOwner } from './rollout.ts';
+import { isDeletedByOwner, placeKeyOf } from './rollout.ts';
 
 /*
- * StatefulSets and DaemonSets delete a pod before they create the one that replaces it. In a full queue the oldest
- * waiting pod would take its share meanwhile, and in one above its maximum the new pod would wait for ever: the rollout
- * stops. So the share of a pod that was deleted stays for the next pod of its owner, for a moment.
+ * StatefulSets, DaemonSets and Deployments that do not surge (`Recreate`, `maxSurge: 0`) delete a pod before they create
+ * the one that replaces it. In a full queue the oldest waiting pod would take its share meanwhile, and in one above its
+ * maximum the new pod would wait for ever: the rollout stops. So the share of a pod that was deleted stays for the next
+ * pod of its owner, for a moment; that of a Deployment until its deleted pods are gone, since `Recreate` creates none
+ * before. While a pod of the queue has gone in against another one, a deleted pod of a Deployment leaves none: its share
+ * is taken already.
  */
 
 /** The controllers create the next pod as soon as the last one is gone. */
 const KEPT_FOR_MS = 10_000;
+/** A Deployment whose deleted pods take longer to end leaves the share of the others to whoever waits. */
+const MAX_ENDING_MS = 60_000;
 const MAX_OWNERS = 10_000;
-const DELETING_FIRST: ReadonlySet<string> = new Set(['StatefulSet', 'DaemonSet']);
 
 /** What a pod held that was deleted to be replaced. */
 export interface KeptPlace extends Pick<QueuedPod, 'namespace' | 'label' | 'admitted' | 'requests'> {
-  readonly until: Instant;
+  readonly leftAt: Instant;
+  /** Whether its owner is a Deployment. */
+  readonly mayBeSurge: boolean;
 }
 
 /** The places of one pass. */
 export interface PlacesInPass {
   /** Whether a new pod of the owner takes the place of one; never more than that one held. */
   readonly take: (
-    pod: Pick<QueuedPod, 'owner' | 'namespace' | 'requests'>,
+    pod: Pick<QueuedPod, 'placeKey' | 'namespace' | 'requests'>,
     isOfQueue: (place: KeptPlace) => boolean,
   ) => boolean;
   /** Those that no pod has taken. */
   readonly left: () => readonly KeptPlace[];
+}
+
+/** What else counts in a pass. */
+export interface PlacesContext {
+  readonly now: Instant;
+  /** Pods that are being deleted. */
+  readonly ending: () => Iterable<Pod>;
 }
 
 export class KeptPlaces {
@@ -37,30 +50,32 @@ export class KeptPlaces {
 
   /** A pod is gone. */
   leave(pod: Pod, { namespace, label, admitted, requests, isBound, otherGates }: QueuedPod, now: Instant): void {
-    const owner = controllerOf(pod);
-    if (owner === undefined || !DELETING_FIRST.has(owner.kind) || !isDeletedByOwner(pod)) return;
+    const key = placeKeyOf(pod);
+    if (key === undefined || !isDeletedByOwner(pod)) return;
     if (!isBound || otherGates !== undefined || !isLive(pod, now)) return;
-    const place = { namespace, label, admitted, requests, until: now + KEPT_FOR_MS };
-    const others = (this.#byOwner.get(owner.uid) ?? []).filter(({ until }) => until > now);
-    putBounded(this.#byOwner, MAX_OWNERS, [owner.uid, [...others, place]]);
+    const mayBeSurge = controllerOf(pod)?.kind === 'ReplicaSet';
+    const place = { namespace, label, admitted, requests, leftAt: now, mayBeSurge };
+    const others = (this.#byOwner.get(key) ?? []).filter(({ leftAt }) => now - leftAt < MAX_ENDING_MS);
+    putBounded(this.#byOwner, MAX_OWNERS, [key, [...others, place]]);
   }
 
   /** A pod of the owner was let in: it has its own share. */
-  enter(owner: string | undefined): void {
-    const [, ...others] = this.#byOwner.get(owner ?? '') ?? [];
-    if (owner !== undefined && others.length > 0) this.#byOwner.set(owner, others);
-    else if (owner !== undefined) this.#byOwner.delete(owner);
+  enter(key: string | undefined): void {
+    const [, ...others] = this.#byOwner.get(key ?? '') ?? [];
+    if (key !== undefined && others.length > 0) this.#byOwner.set(key, others);
+    else if (key !== undefined) this.#byOwner.delete(key);
   }
 
-  inPass(now: Instant): PlacesInPass {
+  inPass(context: PlacesContext): PlacesInPass {
     const left = new Map<string, KeptPlace[]>();
-    for (const [owner, places] of this.#byOwner) {
-      const kept = places.filter(({ until }) => until > now);
-      if (kept.length === 0) this.#byOwner.delete(owner);
-      else left.set(owner, kept);
+    const isKept = this.#keeper(context);
+    for (const [key, places] of this.#byOwner) {
+      const kept = places.filter((place) => isKept(key, place, places.at(-1)));
+      if (kept.length === 0) this.#byOwner.delete(key);
+      else left.set(key, kept);
     }
-    const take: PlacesInPass['take'] = ({ owner, namespace, requests }, isOfQueue) => {
-      const places = left.get(owner ?? '') ?? [];
+    const take: PlacesInPass['take'] = ({ placeKey, namespace, requests }, isOfQueue) => {
+      const places = placeKey === undefined ? [] : (left.get(placeKey) ?? []);
       const at = places.findIndex(
         (place) => place.namespace === namespace && isWithin(requests, place) && isOfQueue(place),
       );
@@ -68,6 +83,22 @@ export class KeptPlaces {
       return at >= 0;
     };
     return { take, left: () => [...left.values()].flat() };
+  }
+
+  /** `last` is the place that was left last. */
+  #keeper({ now, ending }: PlacesContext): (key: string, place: KeptPlace, last?: KeptPlace) => boolean {
+    let keys: ReadonlySet<string | undefined> | undefined;
+    return (key, { leftAt, mayBeSurge }, last) => {
+      if (now - leftAt < KEPT_FOR_MS) return true;
+      if (!mayBeSurge || now - leftAt >= MAX_ENDING_MS) return false;
+      if (last !== undefined && now - last.leftAt < KEPT_FOR_MS) return true;
+      keys ??= new Set(
+        Array.from(ending())
+          .filter((pod) => isDeletedByOwner(pod) && isLive(pod, now))
+          .map(placeKeyOf),
+      );
+      return keys.has(key);
+    };
   }
 }
 

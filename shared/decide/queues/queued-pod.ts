@@ -4,7 +4,7 @@ import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts'
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { CONDITION_WAITS_IN_QUEUE, LABEL_QUEUE } from '#shared/kube/api-names.ts';
-import { isDeletedByOwner, type Rollout, rolloutOf } from './rollout.ts';
+import { isDeletedByOwner, placeKeyOf, type Rollout, rolloutOf } from './rollout.ts';
 import { applicationOf, isMarkedOriginator } from '#shared/kube/annotations/annotations.ts';
 import { gangWishOf } from '#shared/kube/annotations/gangs.ts';
 
@@ -36,8 +36,10 @@ export interface QueuedPod {
   readonly gang: GangWish | undefined;
   /** It is being deleted. */
   readonly isEnding: boolean;
-  /** The rollout of a Deployment that it is of. */
+  /** The rollout that it is of. */
   readonly rollout: Rollout | undefined;
+  /** By what the share of a pod is kept for the one that replaces it. */
+  readonly placeKey: string | undefined;
   /** It is being deleted, and not by an eviction. */
   readonly isDeletedByOwner: boolean;
   /** It says of itself that it manages its application. */
@@ -135,6 +137,10 @@ export class KeptPod implements QueuedPod {
 
   get rollout(): Rollout | undefined {
     return rolloutOf(this.#pod);
+  }
+
+  get placeKey(): string | undefined {
+    return placeKeyOf(this.#pod);
   }
 
   get isDeletedByOwner(): boolean {

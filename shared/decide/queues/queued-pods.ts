@@ -54,6 +54,7 @@ export class QueuedPods {
   readonly #amounts: PodAmounts;
   readonly #admitted = new Map<string, Admitted>();
   readonly #texts = new Map<string, string>();
+  readonly #marked = new Map<string, QueuedPod>();
   #changes = 0;
 
   constructor(clock: Pick<Clock, 'now'>, templateOf: TemplateOf = () => undefined, isGuarded?: IsGuarded) {
@@ -84,6 +85,11 @@ export class QueuedPods {
   /** Pods on nodes that are not among those of queues. */
   outside(): Iterable<OutsidePod> {
     return this.#outside.values();
+  }
+
+  /** Those that went in against another pod. */
+  marked(): Iterable<QueuedPod> {
+    return this.#marked.values();
   }
 
   /** Those of queues that are being deleted. */
@@ -151,7 +157,7 @@ export class QueuedPods {
   letIn(uid: string, admitted: Admitted): void {
     const pod = this.#pods.get(uid);
     if (pod === undefined) return;
-    this.places.enter(pod.owner);
+    this.places.enter(pod.placeKey);
     this.#letIn.set(uid, admitted);
     this.#put(this.#asLetIn(pod));
   }
@@ -169,8 +175,7 @@ export class QueuedPods {
 
   /** When a pod was disrupted: the watch tells the time only of a deletion, and one that failed before is no news. */
   #lostAt(pod: Pod): Instant | undefined {
-    if (!pod.status.conditions.some(({ type, status }) => type === 'DisruptionTarget' && status === 'True'))
-      return undefined;
+    if (!isDisrupted(pod) && !isRetried(pod)) return undefined;
     const { deletion } = pod;
     if (deletion !== undefined) return deletion.at - (deletion.gracePeriodSeconds ?? 0) * 1_000;
     return hasEnded(pod) && this.#pods.has(pod.uid) ? this.#clock.now() : undefined;
@@ -183,6 +188,7 @@ export class QueuedPods {
     const pod = this.#pods.get(uid);
     if (pod === undefined) return;
     this.#pods.delete(uid);
+    this.#marked.delete(uid);
     this.gangs.remove(pod);
     this.#uncount(pod);
     this.#changes += 1;
@@ -202,6 +208,8 @@ export class QueuedPods {
     const before = this.#pods.get(pod.uid);
     if (before !== undefined) this.#uncount(before);
     this.#pods.set(pod.uid, pod);
+    if (pod.admitted?.against === undefined) this.#marked.delete(pod.uid);
+    else this.#marked.set(pod.uid, pod);
     this.gangs.put(pod, before);
     if (isPlaced(pod)) this.placed.add(pod.admitted.queue, pod.requests);
     else this.#open.add(pod);
@@ -250,6 +258,15 @@ export class QueuedPods {
 }
 
 const NO_GATES: readonly string[] = [];
+
+function isDisrupted({ status }: Pod): boolean {
+  return status.conditions.some(({ type, status: is }) => type === 'DisruptionTarget' && is === 'True');
+}
+
+/** A Job creates another pod for one that failed, or was deleted. */
+function isRetried(pod: Pod): boolean {
+  return controllerOf(pod)?.kind === 'Job' && pod.status.phase !== 'Succeeded';
+}
 
 /** By priority, then age, as `compareWaiting` without what changes with time. */
 function compareAges(a: KeptPod, b: KeptPod): number {

@@ -8,19 +8,17 @@ import { NO_QUEUE_AMOUNTS, type QueueAmounts } from '#shared/domain/queue/queue.
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 import type { QueuedPods } from './queued-pods.ts';
-import { type Rollout, rolloutOf } from './rollout.ts';
+import { type Rollout, ROLLOUT_MS, rolloutOf } from './rollout.ts';
 import { type Exchange, UsageInPass } from './rollout-usage.ts';
 
 /*
- * A rollout of a Deployment creates a pod before it deletes another one, so in a full queue, or in one that is above its
- * maximum, it would hang for ever. A new pod goes in against one of the same Deployment that it replaces: of another
- * revision, or already deleted. That takes no more than before when the other is gone. So that no queue grows by it, its
+ * A rollout of a Deployment, or of a DaemonSet with maxSurge, creates a pod before it deletes another one, so in a full
+ * queue, or in one that is above its maximum, it would hang for ever. A new pod goes in against one of the same Deployment
+ * (of a DaemonSet: of the same node) that it replaces: of another revision, or already deleted. That takes no more than before when the other is gone. So that no queue grows by it, its
  * mark says what the queue used before, and while the queue uses more, no other pod of it goes in like this. Which pods are
  * of a Deployment is what a tenant says, at any time; what its queue uses is not.
  */
 
-/** A rollout has ended by then, or its pods are there to stay. */
-const ROLLOUT_MS = 900_000;
 const PODS_PER_STEP = 1_000;
 
 export interface RolloutInput {
@@ -53,7 +51,7 @@ export function* decideRollouts(input: RolloutInput): Steps<RolloutDecision> {
   const letIn: WaitingPod[] = [];
   const kept = new Map<string, string>();
   for (const { pod, own } of candidates) {
-    const deployment = deployments.get(own.deployment);
+    const deployment = deployments.get(own.of);
     const replaced = deployment && replacedBy(deployment, { pod, own }, usage);
     if (deployment === undefined || replaced === undefined) continue;
     const last = usage.isAboveLimits(pod.queue) ? deployments.lastIn(pod.queue) : undefined;
@@ -116,8 +114,8 @@ class Deployments {
   add(pod: QueuedPod, now: Instant): void {
     const { uid, rollout, requests, isDeletedByOwner: isDeleted, admitted } = pod;
     if (rollout !== undefined) {
-      const { deployment, revision } = rollout;
-      this.#of(deployment).pods.push({ uid, revision, requests, isDeleted });
+      const { of, revision } = rollout;
+      this.#of(of).pods.push({ uid, revision, requests, isDeleted });
     }
     if (admitted?.against === undefined) return;
     const mark = { uid, queue: admitted.queue, at: admitted.at, against: admitted.against };
@@ -129,17 +127,17 @@ class Deployments {
   addOutside(pod: Pod, requests: QueueAmounts): void {
     const rollout = rolloutOf(pod);
     if (rollout === undefined) return;
-    const { revision, deployment } = rollout;
-    this.#of(deployment).pods.push({ uid: pod.uid, revision, requests, isDeleted: pod.deletion !== undefined });
+    const { revision, of } = rollout;
+    this.#of(of).pods.push({ uid: pod.uid, revision, requests, isDeleted: pod.deletion !== undefined });
   }
 
   enter(rollout: Rollout, mark: OwnMark): void {
-    this.#mark({ ...mark, of: `Deployment ${rollout.deployment}` });
+    this.#mark({ ...mark, of: rollout.of });
     this.#note(rollout, mark);
   }
 
-  #note({ deployment }: Rollout, mark: OwnMark): void {
-    const counted = this.#of(deployment);
+  #note({ of }: Rollout, mark: OwnMark): void {
+    const counted = this.#of(of);
     if (mark.at >= (counted.last?.at ?? 0)) counted.last = mark;
   }
 
@@ -160,7 +158,7 @@ function isLater(a: Mark, b: Mark): boolean {
 }
 
 function nameOf(pod: QueuedPod): string {
-  return pod.rollout === undefined ? `pod ${podName(pod)}` : `Deployment ${pod.rollout.deployment}`;
+  return pod.rollout === undefined ? `pod ${podName(pod)}` : pod.rollout.of;
 }
 
 function* countDeployments({ pods, now, isReturned }: RolloutInput, namespaces: ReadonlySet<string>) {
@@ -198,7 +196,7 @@ function whyKept(exchange: Exchange, last: Mark | undefined, usage: UsageInPass)
   const { queue } = exchange.pod;
   const type = usage.typeThatGrows(exchange);
   if (type !== undefined) {
-    return `it requests more ${type} than the pod that it replaces: raise the maximum of queue ${queue}, or set maxUnavailable of its Deployment to at least 1`;
+    return `it requests more ${type} than the pod that it replaces: raise the maximum of queue ${queue}, or let its rollout delete pods first (maxUnavailable of at least 1, for a DaemonSet maxSurge of 0)`;
   }
   if (last === undefined || !usage.isAbove(queue, last.against)) return undefined;
   return `${last.of} of queue ${queue} has to finish replacing a pod first: see kubectl rollout status, or undo its rollout`;

@@ -21,6 +21,7 @@ import { type ReturnedShare, type Standing, UnplacedPods } from './unplaced-pods
 import { chargedQueue, type FindQueue, noteWanted, queueFinder, untracked } from './queue-finder.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 import type { QueuedPods } from './queued-pods.ts';
+import { ROLLOUT_MS } from './rollout.ts';
 
 export interface HomelessPod {
   readonly pod: QueuedPod;
@@ -34,7 +35,18 @@ export interface HomelessPod {
 export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
   readonly pods: Pick<
     QueuedPods,
-    'open' | 'placed' | 'outside' | 'amountsOf' | 'lost' | 'get' | 'ending' | 'values' | 'claimOf' | 'places' | 'gangs'
+    | 'open'
+    | 'placed'
+    | 'outside'
+    | 'amountsOf'
+    | 'lost'
+    | 'get'
+    | 'ending'
+    | 'values'
+    | 'claimOf'
+    | 'places'
+    | 'gangs'
+    | 'marked'
   >;
   readonly now: Instant;
   /** How far nodes are believed, across passes; without it they are. */
@@ -88,17 +100,25 @@ export class SortedPods {
   readonly find: FindQueue;
   readonly capped: NodeRoom['capped'];
   readonly counted: (requests: QueueAmounts) => QueueAmounts;
+  /** Queues in which a pod went in against another one a short time ago. */
+  readonly #surging: ReadonlySet<string>;
   #work = 0;
 
   constructor(input: QueuePassInput, { capped }: NodeRoom) {
     this.capped = capped;
     this.hasGangs = input.pods.gangs.size > 0;
-    this.places = input.pods.places.inPass(input.now);
+    this.places = input.pods.places.inPass({ now: input.now, ending: () => input.pods.ending() });
+    this.#surging = surgingQueues(input);
     this.counted = podCounter(input.directory.tree);
     const find = queueFinder(input, () => void (this.#work += PODS_PER_SEARCH));
     this.find = noteWanted(find, this.wantedQueues);
     this.standingOf = (input.promises ?? new UnplacedPods()).inPass(input.snapshot, input.now, input.isRoomMade);
     this.whyRefused = input.whyRefused ?? (() => undefined);
+  }
+
+  /** Whether the share that a pod has left is still kept in this queue. */
+  keeps({ mayBeSurge }: KeptPlace, queueName: string): boolean {
+    return !mayBeSurge || !this.#surging.has(queueName);
   }
 
   /** Counts a pod; whether so much was done that the pass should yield. */
@@ -108,6 +128,13 @@ export class SortedPods {
     this.#work = 0;
     return true;
   }
+}
+
+function surgingQueues({ pods, now }: QueuePassInput): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { admitted } of pods.marked())
+    if (admitted !== undefined && now - admitted.at < ROLLOUT_MS) names.add(admitted.queue);
+  return names;
 }
 
 export function* sortPods(input: QueuePassInput, open: readonly QueuedPod[], room: NodeRoom): Steps<SortedPods> {
@@ -135,7 +162,10 @@ function* sortOpen(
     else if (!isManaged(snapshot.namespaces.get(pod.namespace))) sorted.released.push(pod);
     else queue(sorted, pod, isTurn(pod));
   }
-  for (const place of sorted.places.left()) hold(sorted, chargedQueue(place, sorted.find), place.requests);
+  for (const place of sorted.places.left()) {
+    const name = chargedQueue(place, sorted.find);
+    if (sorted.keeps(place, name)) hold(sorted, name, place.requests);
+  }
 }
 
 /**
@@ -183,7 +213,8 @@ function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {
     return;
   }
   const waits = pod.asWaiting(found.name);
-  const isOfQueue = (place: KeptPlace): boolean => chargedQueue(place, find) === found.name;
+  const isOfQueue = (place: KeptPlace): boolean =>
+    chargedQueue(place, find) === found.name && sorted.keeps(place, found.name);
   // A gang goes in whole, and so do the pods that replace it.
   const isOfGang = sorted.hasGangs && pod.gang !== undefined;
   if (!isOfGang && sorted.places.take(pod, isOfQueue)) {

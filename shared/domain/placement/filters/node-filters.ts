@@ -127,7 +127,7 @@ export function wantedNodes(pod: Pod): (node: Node) => boolean {
  * The only nodes that the affinity terms allow by name; `undefined` if they do not restrict nodes by name.
  * `plugins/nodeaffinity/node_affinity.go` PreFilter.
  */
-export function namedNodes(pod: Pod): ReadonlySet<string> | undefined {
+export function namedNodes(pod: Pick<Pod, 'spec'>): ReadonlySet<string> | undefined {
   const terms = pod.spec.scheduling.nodeAffinity?.terms ?? [];
   const named = terms.map(namesOfTerm);
   if (named.length === 0 || named.includes(undefined)) return undefined;

@@ -35,6 +35,29 @@ describe('the replacement of a disrupted pod goes in before an older one of the 
     expect(order(world({ phase: 'Failed', isDisrupted: true }), 110)).toEqual(['new-1', 'older', 'new-2']);
   });
 
+  test.each<[string, Partial<WatchedPod>]>([
+    ['failed by itself', { phase: 'Failed' }],
+    ['was deleted', { deletionAt: 130 }],
+  ])('of a pod of a Job that %s, too', (_, lost) => {
+    const job = (name: string) => ({
+      owners: [{ apiVersion: 'batch/v1', kind: 'Job', name, uid: name, controller: true }],
+    });
+    const made = queueWorld([queueFor('shop')]);
+    const pod = { name: 'lost', ...RUNNING, ...job('train') };
+    made.see(pod);
+    made.see({ ...pod, ...lost });
+    made.gone('lost');
+    made.see({ name: 'older', ...WAITING, createdAt: 10 });
+    made.see({ name: 'other', ...WAITING, ...job('eval'), createdAt: 20 });
+    made.see({ name: 'new-1', ...WAITING, ...job('train'), createdAt: 101 });
+    expect(order(made, 110)).toEqual(['new-1', 'older', 'other']);
+  });
+
+  test('not of one that completed', () => {
+    const made = world({ phase: 'Succeeded', owners: [{ ...owned('web').owners[0], kind: 'Job' }] });
+    expect(order(made, 110)[0]).toBe('older');
+  });
+
   test('not before one of higher priority', () => {
     const made = world(DISRUPTED);
     made.see({ name: 'urgent', ...WAITING, priority: 1, createdAt: 105 });

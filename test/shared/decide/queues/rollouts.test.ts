@@ -99,6 +99,38 @@ describe('a rollout in a full queue', () => {
   });
 });
 
+describe('a rollout of a DaemonSet that creates pods first (maxSurge)', () => {
+  const onNode = (name: string, node: string, hash: string, change: Partial<WatchedPod> = {}): WatchedPod => {
+    const terms = [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [node] }] }];
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } };
+    return {
+      name,
+      labels: { 'controller-revision-hash': hash },
+      owners: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'logs', uid: 'ds', controller: true }],
+      spec: { affinity },
+      ...change,
+    };
+  };
+  const logs = () => {
+    const made = queueWorld([queueFor('shop', { max: { cpu: 2 } })], { 'node-0': 8, 'node-1': 8, 'node-2': 8 });
+    for (const node of ['node-0', 'node-1']) made.see(onNode(`old-${node}`, node, 'aaa', { ...RUNNING, node }));
+    return { ...made, at: () => made.plan(true, 'Guarantees', { now: NOW_MS }) };
+  };
+
+  test('goes on against the old pod of the same node', () => {
+    const { see, at } = logs();
+    see(onNode('new', 'node-1', 'bbb', { gates: [GATE] }));
+    expect(letIn(at())).toEqual([['shop/new', 2]]);
+  });
+
+  test('is no way to grow: a pod of a further node waits, and so does a second one of this node', () => {
+    const { see, at } = logs();
+    see(onNode('further', 'node-2', 'bbb', { gates: [GATE] }));
+    see(onNode('same', 'node-1', 'aaa', { gates: [GATE] }));
+    expect(letIn(at())).toEqual([]);
+  });
+});
+
 describe('a queue above its maximum, as where a namespace is switched on', () => {
   test('keeps as many pods of a Deployment as it had, while they are replaced', () => {
     const { see, gone, at } = world(1);
