@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ACCOUNTS, ALL_ACCOUNTS } from '#shared/kube/accounts/accounts.ts';
-import { accountPolicies, pressurePolicy } from '#shared/kube/admission/account-policies.ts';
+import { accountPolicies, pressurePolicy } from '#tools/policies/account-policies.ts';
 import { at, pod } from '#test/contract/harness.ts';
 import { policyStage } from './policy-stage.ts';
 

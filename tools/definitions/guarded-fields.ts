@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { QUEUE_TEMPLATE } from '#shared/api/queue.ts';
 import { celList } from '#shared/kube/admission/cel-expressions.ts';
-import { QUEUE_LEADERS } from '#shared/kube/admission/queue-pods.ts';
+import { QUEUE_LEADERS } from '#tools/policies/queue-pods.ts';
 import { structuralSchema } from './custom-resource-definition.ts';
 
 const POLICY = 'deploy/components/queues/leader-policy.yaml';

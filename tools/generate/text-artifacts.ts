@@ -11,6 +11,7 @@ import type { Artifact } from './artifact.ts';
 import { chartReadme } from './chart-readme.ts';
 import { definitionArtifacts } from '#tools/definitions/definition-artifacts.ts';
 import { guardedFields } from '#tools/definitions/guarded-fields.ts';
+import { policyArtifacts } from '#tools/policies/policy-artifacts.ts';
 import { fieldTrees } from './field-trees.ts';
 import { pageBundle } from './page-bundle.ts';
 import { prometheusRule } from './prometheus-rule.ts';
@@ -27,6 +28,7 @@ export async function textArtifacts(): Promise<readonly Artifact[]> {
   const own: readonly Artifact[] = [
     ...crds,
     guardedFields(),
+    ...policyArtifacts(),
     ...references(definitions),
     { path: 'deploy/components/alerts/prometheus-rule.yaml', text: prometheusRule(alerts) },
     { path: `${CHART}/README.md`, text: chartReadme(readFileSync(`${CHART}/values.yaml`, 'utf8')) },

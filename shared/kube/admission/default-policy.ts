@@ -11,7 +11,6 @@ import {
   DEFAULT_POLICY,
   GROUP_DEFAULT_POLICY,
   PRIORITY_RULES_NAMES,
-  RECORD_POLICY,
 } from '#shared/kube/api-names.ts';
 import { DEFAULT_SCHEDULER } from '#shared/domain/admission/request.ts';
 import {
@@ -28,7 +27,7 @@ import { heldRules, NO_ACCOUNT } from './rule-expressions.ts';
 import { MAY_MOVE, MOVE_PATCH, MOVE_VARIABLES } from './spare-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
 import { RECORD_PATH } from './pod-patches.ts';
-import { CREATED_POD_GROUPS, CREATED_PODS, UPDATED_POD_PARTS, UPDATED_PODS } from './webhook-configurations.ts';
+import { CREATED_POD_GROUPS, CREATED_PODS } from './webhook-configurations.ts';
 
 /** A pod that names no scheduler and has no node yet. */
 export const MAY_GET_SCHEDULER = [
@@ -167,46 +166,6 @@ function givingPolicy({ name, created, matchConditions, variables, patches }: De
         policyName: name,
         paramRef: { name: PRIORITY_RULES_NAMES.giving, parameterNotFoundAction: 'Allow' },
       },
-    },
-  ];
-}
-
-const RECORD = recordOf('object');
-const MESSAGE = `the annotation ${ANNOTATION_CLASS_RULE} must not be changed: it names the rule that gave the pod its priority class when the pod was created`;
-
-function recordOf(object: string): string {
-  return `${object}.metadata.?annotations['${ANNOTATION_CLASS_RULE}'].orValue('')`;
-}
-
-/**
- * The ValidatingAdmissionPolicy that keeps the recorded rule of a pod unchanged after creation, and its binding. The
- * record may be removed: a manifest that replaces the whole pod does not have it. `Ignore`: no decision depends on it.
- */
-export function recordPolicy(): readonly KubeObject[] {
-  const apiVersion = 'admissionregistration.k8s.io/v1';
-  const metadata = { name: RECORD_POLICY, labels: POLICY_LABELS };
-  return [
-    {
-      apiVersion,
-      kind: 'ValidatingAdmissionPolicy',
-      metadata,
-      spec: {
-        failurePolicy: 'Ignore',
-        matchConstraints: {
-          namespaceSelector: judgedNamespaces(),
-          objectSelector: {},
-          resourceRules: [UPDATED_PODS, UPDATED_POD_PARTS],
-          matchPolicy: 'Equivalent',
-        },
-        matchConditions: [condition('record-changed', `${RECORD} != ${recordOf('oldObject')}`)],
-        validations: [{ expression: `${RECORD} == ''`, message: MESSAGE, reason: 'Forbidden' }],
-      },
-    },
-    {
-      apiVersion,
-      kind: 'ValidatingAdmissionPolicyBinding',
-      metadata,
-      spec: { policyName: RECORD_POLICY, validationActions: ['Deny'] },
     },
   ];
 }

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
-import { defaultPolicy, recordPolicy } from '#shared/kube/admission/default-policy.ts';
+import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
+import { recordPolicy } from '#tools/policies/record-policy.ts';
 import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';

@@ -1,5 +1,5 @@
 import { API_VERSION, LABEL_QUEUE, QUEUE_SELECTORS_NAME } from '#shared/kube/api-names.ts';
-import { celVariable, type CelVariable, condition } from './cel-expressions.ts';
+import { celVariable, type CelVariable, condition } from '#shared/kube/admission/cel-expressions.ts';
 
 const LABEL_OF_POD = labelOf('object.metadata');
 
@@ -48,6 +48,5 @@ export const QUEUE_LABEL = {
   ],
   /** Most pods get their queue from their namespace, and meet one policy less. */
   objectSelector: { matchExpressions: [{ key: LABEL_QUEUE, operator: 'Exists' }] },
-  paramKind: { apiVersion: API_VERSION, kind: 'QueueSelectors' },
-  paramRef: { name: QUEUE_SELECTORS_NAME, parameterNotFoundAction: 'Allow' },
+  params: { paramKind: { apiVersion: API_VERSION, kind: 'QueueSelectors' }, name: QUEUE_SELECTORS_NAME },
 };

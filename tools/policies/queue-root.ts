@@ -1,7 +1,7 @@
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
-import { condition } from './cel-expressions.ts';
-import { inAnyVersion, rule } from './webhook-configurations.ts';
+import { condition } from '#shared/kube/admission/cel-expressions.ts';
+import { inAnyVersion, rule } from '#shared/kube/admission/webhook-configurations.ts';
 
 const OF_ROOT = `authorizer.group('${API_GROUP}').resource('queues').name('${ROOT_QUEUE}')`;
 

@@ -4,7 +4,7 @@ import { admissionPolicyOf } from '#sandbox/api-server/policies/admission-policy
 import { evaluatePolicy } from '#sandbox/api-server/policies/evaluate-policy.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { at } from '#test/contract/harness.ts';
-import { recordPolicy } from '#shared/kube/admission/default-policy.ts';
+import { recordPolicy } from '#tools/policies/record-policy.ts';
 
 const POLICY = admissionPolicyOf(recordPolicy()[0] as unknown as KubeObject);
 

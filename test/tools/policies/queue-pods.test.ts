@@ -3,7 +3,7 @@ import { AuthorizerValue, celValue } from '#sandbox/api-server/cel/expression.ts
 import { admissionPolicyOf } from '#sandbox/api-server/policies/admission-policy.ts';
 import { evaluatePolicy } from '#sandbox/api-server/policies/evaluate-policy.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
-import { queuePolicies } from '#shared/kube/admission/queue-policies.ts';
+import { queuePolicies } from '#tools/policies/queue-policies.ts';
 import { at } from '#test/contract/harness.ts';
 
 const SHIPPED = queuePolicies().find((each) => at(each, 'metadata.name') === 'mark.queues.plimsoll.dev');

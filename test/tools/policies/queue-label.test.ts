@@ -7,7 +7,7 @@ import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { decodeQueue, queueDirectory } from '#shared/api/queue.ts';
 import { encodeQueueSelectors } from '#shared/api/queue-selectors.ts';
 import { findQueue } from '#shared/domain/queue/find-queue.ts';
-import { queuePolicies } from '#shared/kube/admission/queue-policies.ts';
+import { queuePolicies } from '#tools/policies/queue-policies.ts';
 import { valueOf } from '#test/build/value-of.ts';
 import { at } from '#test/contract/harness.ts';
 

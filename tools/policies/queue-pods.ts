@@ -16,10 +16,16 @@ import {
   QUEUES_MANAGED,
   RELEASE_VERB,
 } from '#shared/kube/api-names.ts';
-import { celList, celVariable, type CelVariable, condition, NOT_A_NODE } from './cel-expressions.ts';
+import {
+  celList,
+  celVariable,
+  type CelVariable,
+  condition,
+  NOT_A_NODE,
+} from '#shared/kube/admission/cel-expressions.ts';
 import { POD_GANGS } from './queue-gangs.ts';
 import { CHANGES_POD, LEADER_VALIDATIONS, LEADER_VARIABLES } from './queue-leader.ts';
-import { rule, UPDATED_POD_PARTS, WRITTEN_PODS } from './webhook-configurations.ts';
+import { rule, UPDATED_POD_PARTS, WRITTEN_PODS } from '#shared/kube/admission/webhook-configurations.ts';
 
 /** The users that lead the queues: the controller, and the account of earlier builds. */
 export const QUEUE_LEADERS = celList([ACCOUNTS.controller.user, FORMER_QUEUES_USER]);
@@ -100,7 +106,6 @@ const VALIDATIONS = [
  * pass a queue.
  */
 export const QUEUED_PODS = {
-  inAllNamespaces: true,
   resourceRules: [WRITTEN_PODS, UPDATED_POD_PARTS, rule('', ['pods/binding', 'bindings'], ['CREATE'])],
   matchConditions: [condition('to-be-judged', `(${IS_MARKED}) || (${IS_BY_LEADER}) || (${IN_QUEUES})`)],
   variables: VARIABLES,

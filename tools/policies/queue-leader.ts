@@ -6,7 +6,7 @@ import {
   QUEUES_MANAGED,
 } from '#shared/kube/api-names.ts';
 
-import { celList, celVariable, type CelVariable } from './cel-expressions.ts';
+import { celList, celVariable, type CelVariable } from '#shared/kube/admission/cel-expressions.ts';
 
 const SUBRESOURCE = "request.?subResource.orValue('')";
 

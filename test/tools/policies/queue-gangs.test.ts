@@ -4,7 +4,7 @@ import { AuthorizerValue, celValue } from '#sandbox/api-server/cel/expression.ts
 import { admissionPolicyOf } from '#sandbox/api-server/policies/admission-policy.ts';
 import { evaluatePolicy } from '#sandbox/api-server/policies/evaluate-policy.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
-import { queuePolicies } from '#shared/kube/admission/queue-policies.ts';
+import { queuePolicies } from '#tools/policies/queue-policies.ts';
 import { gangWishOf } from '#shared/kube/annotations/gangs.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { valueOf } from '#test/build/value-of.ts';

@@ -20,7 +20,8 @@ import {
   REPORTING_CONTROLLERS,
 } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { celList, celVariable, condition } from './cel-expressions.ts';
+import { celList, celVariable, condition } from '#shared/kube/admission/cel-expressions.ts';
+import { boundPolicy } from './validating-policy.ts';
 
 const USER = "request.userInfo.?username.orValue('')";
 
@@ -39,7 +40,7 @@ const IS_OURS = "name.lowerAscii().trim().startsWith('plimsoll.dev/')";
  * evaluated must not stop the Events of others, so a failure is ignored.
  */
 function eventReporters(): readonly KubeObject[] {
-  return denyingPolicy({
+  return boundPolicy({
     name: 'plimsoll-event-reporters',
     failurePolicy: 'Ignore',
     resourceRules: ['', 'events.k8s.io'].map((group) => rule(group, 'events', ['CREATE', 'UPDATE'])),
@@ -91,7 +92,7 @@ const IN_QUEUES = `namespaceObject.metadata.?labels['${LABEL_QUEUES}'].orValue('
 /** A stolen token of ours evicts as its program does: never from kube-system, never without grace, one judged pod. */
 function ownEvictions(): readonly KubeObject[] {
   const evicting = HELD_ACCOUNTS.filter(({ evicts }) => evicts !== undefined).flatMap(usersOf);
-  return denyingPolicy({
+  return boundPolicy({
     name: 'plimsoll-own-evictions',
     failurePolicy: 'Fail',
     resourceRules: [rule('', 'pods/eviction', ['CREATE'])],
@@ -127,7 +128,7 @@ const MAY_RENEW = ['patch', 'update'].map((verb) => `variables.lease.check('${ve
 /** RBAC cannot limit a creation by name: with a token of one part, the Lease of another part would be taken before it starts. */
 function ownLeases(): readonly KubeObject[] {
   const lease = "authorizer.group('coordination.k8s.io').resource('leases').namespace(request.namespace).name";
-  return denyingPolicy({
+  return boundPolicy({
     name: 'plimsoll-own-leases',
     failurePolicy: 'Fail',
     resourceRules: [rule('coordination.k8s.io', 'leases', ['CREATE'])],
@@ -144,7 +145,7 @@ function ownLeases(): readonly KubeObject[] {
  * webhook's: filled, it would stop every agent.
  */
 function ownDebits(): readonly KubeObject[] {
-  return denyingPolicy({
+  return boundPolicy({
     name: 'plimsoll-own-debits',
     failurePolicy: 'Fail',
     resourceRules: ['disruptionaccounts', 'disruptionaccounts/status'].map((resource) =>
@@ -170,7 +171,7 @@ export function pressurePolicy(
 ): readonly KubeObject[] {
   const { name, pressureField } = account;
   const sides = '[variables.new, variables.old]';
-  return denyingPolicy({
+  return boundPolicy({
     name: `${name}-pressures`,
     component,
     failurePolicy: 'Fail',
@@ -196,54 +197,6 @@ export function pressurePolicy(
 
 function same(part: string): string {
   return `variables.new.${part}[?field].orValue('') == variables.old.${part}[?field].orValue('')`;
-}
-
-interface Policy {
-  readonly name: string;
-  readonly component?: string;
-  readonly failurePolicy: 'Fail' | 'Ignore';
-  /** All namespaces if absent. */
-  readonly namespaceSelector?: object;
-  readonly resourceRules: readonly object[];
-  readonly matchConditions: readonly object[];
-  readonly variables?: readonly object[];
-  readonly validations: readonly object[];
-}
-
-/** A ValidatingAdmissionPolicy without parameters, and its binding. */
-export function denyingPolicy({
-  name,
-  component,
-  failurePolicy,
-  namespaceSelector = {},
-  resourceRules,
-  validations,
-  ...rest
-}: Policy): readonly KubeObject[] {
-  const labels = {
-    'app.kubernetes.io/name': 'plimsoll',
-    ...(component !== undefined && { 'app.kubernetes.io/component': component }),
-    'app.kubernetes.io/part-of': 'plimsoll',
-  };
-  // Includes defaults of the API server, so that another manager may apply the same without a conflict.
-  const matchConstraints = { matchPolicy: 'Equivalent', namespaceSelector, objectSelector: {}, resourceRules };
-  const denying = validations.map((each) => ({ ...each, reason: 'Forbidden' }));
-  const apiVersion = 'admissionregistration.k8s.io/v1';
-  const metadata = { name, labels };
-  return [
-    {
-      apiVersion,
-      kind: 'ValidatingAdmissionPolicy',
-      metadata,
-      spec: { failurePolicy, matchConstraints, ...rest, validations: denying },
-    },
-    {
-      apiVersion,
-      kind: 'ValidatingAdmissionPolicyBinding',
-      metadata,
-      spec: { policyName: name, validationActions: ['Deny'] },
-    },
-  ];
 }
 
 function rule(group: string, resource: string, operations: readonly string[]): object {

@@ -1,8 +1,8 @@
 /*
  * What behaves differently while pods wait in queues, as the API server says it to the caller that writes such an object.
  */
-import { celVariable } from './cel-expressions.ts';
-import { rule } from './webhook-configurations.ts';
+import { celVariable } from '#shared/kube/admission/cel-expressions.ts';
+import { rule } from '#shared/kube/admission/webhook-configurations.ts';
 
 const WAITING_OBJECTS = [
   rule('batch', ['jobs'], ['CREATE', 'UPDATE']),

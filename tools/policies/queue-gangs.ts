@@ -6,8 +6,8 @@ import { MAX_GANG_SIZE } from '#shared/domain/gang/gang.ts';
 import { BAD_NAME, NO_SIZE, NOT_OF_A_JOB } from '#shared/domain/gang/messages.ts';
 import { GANG_NAME, GANG_NUMBER } from '#shared/kube/annotations/gangs.ts';
 import { GANG_AUTO, LABEL_GANG, LABEL_GANG_MIN, LABEL_GANG_SIZE } from '#shared/kube/api-names.ts';
-import { celVariable, type CelVariable, condition } from './cel-expressions.ts';
-import { rule } from './webhook-configurations.ts';
+import { celVariable, type CelVariable, condition } from '#shared/kube/admission/cel-expressions.ts';
+import { rule } from '#shared/kube/admission/webhook-configurations.ts';
 
 const IS_JOB = "request.resource.resource == 'jobs'";
 const IS_UPDATE = "request.operation == 'UPDATE'";
