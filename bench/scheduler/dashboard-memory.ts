@@ -6,6 +6,7 @@
  * read every update, and what dashboard and pages add. BENCH_NODES, BENCH_SECONDS for each figure.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pressureOf, rawEvent, rawQuota } from './support/cluster-objects.ts';
 import { type LargeCluster, openLargeCluster } from './support/large-cluster.ts';
 import { type SchedulerProcess, startSchedulerProcess, untilReady } from './support/scheduler-process.ts';
 
@@ -17,65 +18,6 @@ const PAGES = 10;
 const GOAL_MIB = 40;
 const NO_NODES = ['--nodes-passes=Off'];
 const DASHBOARD = ['--dashboard-host=127.0.0.1', '--dashboard-port=0'];
-
-let version = 100;
-
-function pressureOf(index: number): object {
-  const observedAt = new Date().toISOString();
-  const next = Array.from({ length: 10 }, (_, place) => ({
-    pod: `team-${(index + place) % 200}/web-${index}-${place}`,
-    uid: `00000000-0000-4000-8000-${String(index * 10 + place).padStart(12, '0')}`,
-    priority: place * 100,
-    usage: '512Mi',
-    request: '212Mi',
-    because: {
-      code: 'ExceedsRequests',
-      text: `uses 512Mi memory, over its request of 212Mi, priority ${place * 100}; before team-1/web: its priority is lower`,
-      facts: { signal: 'memory.available', usage: '512Mi', request: '212Mi', priority: place * 100 },
-    },
-  }));
-  const signals = ['memory.available', 'allocatableMemory.available', 'nodefs.available', 'pid.available'].map(
-    (name) => ({
-      name,
-      state: index % 50 === 0 ? 'Soft' : 'Far',
-      available: `${4_000 + (version % 97)}Mi`,
-      capacity: '16Gi',
-      threshold: '500Mi',
-      since: observedAt,
-      observedAt,
-    }),
-  );
-  const conditions = ['Memory', 'Cpu', 'Io', 'Pid', 'SourcesAgree', 'PoliciesRead'].map((type) => ({
-    type,
-    status: 'False',
-    reason: 'NoPressure',
-    message: 'The node is not under pressure',
-    lastTransitionTime: observedAt,
-  }));
-  version += 1;
-  return {
-    metadata: { name: `node-${index}`, uid: `np-${index}`, resourceVersion: String(version) },
-    status: { observedAt, mode: 'Enforce', policy: 'default', conditions, signals, next, evictions: [] },
-  };
-}
-
-function rawEvent(index: number): object {
-  const name = `web-${index}`;
-  return {
-    metadata: { name: `${name}.1`, namespace: `team-${index % 200}`, uid: `event-${index}`, resourceVersion: '1' },
-    reason: index % 2 === 0 ? 'Evicted' : 'Preempted',
-    regarding: { kind: 'Pod', name, namespace: `team-${index % 200}` },
-    note: 'The node was low on resource: memory. Threshold quantity: 250Mi, available: 200Mi.',
-    eventTime: new Date(Date.now() - index * 1_000).toISOString(),
-    reportingController: 'plimsoll.dev/agent',
-  };
-}
-
-function rawQuota(index: number): object {
-  const spec = { priorityClassNames: [`class-${index % 5}`], hard: { 'requests.memory': '2Ti', pods: '400' } };
-  const status = { used: { 'requests.memory': '1Ti', pods: '120' } };
-  return { metadata: { name: `tier-${index}`, uid: `quota-${index}`, resourceVersion: '1' }, spec, status };
-}
 
 /** A tenth of the nodes in each call, one after the other. */
 function changeNodes(cluster: LargeCluster, round: number): void {

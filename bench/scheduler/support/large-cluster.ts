@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { isProtobuf, PROTOBUF } from '#shared/kube/protobuf/envelope.ts';
 import { bytesField, encodeEnvelope, encodeMessage } from '#test/build/encode-message.ts';
 
@@ -37,9 +38,18 @@ export async function openLargeCluster({ nodes, lists = {}, review }: LargeClust
   const watches = new Map<string, Set<ServerResponse>>();
   const message = (index: number) => podMessage(index, owners, nodes);
 
+  const leases = new Map<string, object>();
+
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const url = new URL(request.url ?? '', 'http://server');
     const plural = url.pathname.split('/').at(-1) ?? '';
+    const lease = leases.get(url.pathname);
+    if (request.method === 'GET' && lease !== undefined) sendJson(response, lease);
+    else if (url.pathname.includes('/leases') && request.method !== 'GET') void keepLease(leases, request, response);
+    else answerOthers(url, plural, request, response);
+  }
+
+  function answerOthers(url: URL, plural: string, request: IncomingMessage, response: ServerResponse): void {
     if (request.method === 'POST') request.resume().on('end', () => sendJson(response, { status: review }));
     else if (url.searchParams.get('watch') === 'true') openWatch(plural, response);
     else if (plural === 'pods' && isProtobuf(request.headers.accept)) sendPods(url, response, pods, message);
@@ -61,6 +71,20 @@ export async function openLargeCluster({ nodes, lists = {}, review }: LargeClust
       response.write(`${JSON.stringify({ type: 'MODIFIED', object })}\n`);
   };
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pods, modify };
+}
+
+/** Grants each Lease to whoever asks, so that a process leads. */
+async function keepLease(
+  leases: Map<string, object>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const sent = (await json(request)) as { readonly metadata?: { readonly name?: string }; readonly spec?: object };
+  const path = (request.url ?? '').split('?')[0] ?? '';
+  const key = request.method === 'POST' ? `${path}/${sent.metadata?.name ?? ''}` : path;
+  const metadata = { ...sent.metadata, name: key.split('/').at(-1), resourceVersion: String(performance.now()) };
+  leases.set(key, { ...leases.get(key), ...sent, metadata });
+  sendJson(response, leases.get(key) ?? {});
 }
 
 /** The common part of one owner's pods; about 2 KB of protocol buffers. */
