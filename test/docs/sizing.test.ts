@@ -13,9 +13,11 @@ const ROWS: readonly (readonly [row: string, file: string, container: string])[]
   ['controller', 'deploy/components/controller/deployment.yaml', 'controller'],
 ];
 
+type Amounts = Readonly<Partial<Record<'requests' | 'limits', Readonly<Record<string, string>>>>>;
+
 interface Container {
   readonly name: string;
-  readonly resources: Readonly<Partial<Record<'requests' | 'limits', Readonly<Record<string, string>>>>>;
+  readonly resources: Amounts;
 }
 
 /** Replicas, CPU request and limit, memory request and limit as a row of the page has them. */
@@ -24,12 +26,15 @@ function shown(row: string): readonly string[] {
   return cells?.split('|').map((cell) => cell.trim()) ?? [];
 }
 
-function asked(file: string, container: string): readonly string[] {
+function resourcesIn(file: string, container: string): Container['resources'] {
   const manifest: unknown = parse(readFileSync(file, 'utf8'));
   const containers = at(manifest, 'spec.template.spec.containers') as readonly Container[];
-  const found = containers.find(({ name }) => name === container);
-  const { requests = {}, limits = {} } = found?.resources ?? {};
-  const replicas = at(manifest, 'spec.replicas') as number | undefined;
+  return containers.find(({ name }) => name === container)?.resources ?? {};
+}
+
+function asked(file: string, container: string): readonly string[] {
+  const { requests = {}, limits = {} } = resourcesIn(file, container);
+  const replicas = at(parse(readFileSync(file, 'utf8')), 'spec.replicas') as number | undefined;
   return [
     `${replicas ?? 'one per node'}`,
     `${requests['cpu']}, ${limits['cpu'] ?? 'none'}`,
@@ -39,6 +44,31 @@ function asked(file: string, container: string): readonly string[] {
 
 test.each(ROWS)('what sizing says of %s is what its manifest asks for', (row, file, container) => {
   expect(shown(row)).toEqual(asked(file, container));
+});
+
+const HELPERS = 'deploy/charts/plimsoll/templates/_helpers.tpl';
+const [, SIZES = ''] = /define "plimsoll\.sizes" \}\}\n(.*?)\n\{\{- end/s.exec(readFileSync(HELPERS, 'utf8')) ?? [];
+const sizes = parse(SIZES) as Readonly<Record<string, Readonly<Record<string, Amounts>>>>;
+
+test.each(Object.entries(sizes))('what sizing says of clusterSize %s is what the chart requests', (size, of) => {
+  const asked = ['scheduler', 'controller'].map((component) => {
+    const { cpu, memory } = of[component]?.requests ?? {};
+    return `${cpu}, ${memory}`;
+  });
+  expect(shown(size)).toEqual(asked);
+  expect(of['controlPlaneExtender']).toEqual(of['scheduler']);
+});
+
+test('the default size of the chart is what the manifests ask for, and no size asks for less than a smaller one', () => {
+  const { clusterSize } = parse(readFileSync('deploy/charts/plimsoll/values.yaml', 'utf8')) as { clusterSize: number };
+  const components = ['webhook', 'agent', 'scheduler', 'controller'];
+  const ofDefault = components.map((component) => sizes[clusterSize]?.[component]);
+  expect(ofDefault).toEqual(ROWS.map(([, file, container]) => resourcesIn(file, container)));
+  expect(Object.keys(sizes)).toEqual(['500', '1500', '5000']);
+  for (const component of components) {
+    const memory = Object.values(sizes).map((of) => Number.parseInt(of[component]?.requests?.['memory'] ?? ''));
+    expect(memory).toEqual(memory.toSorted((left, right) => left - right));
+  }
 });
 
 test('the webhook may use no more memory than it requests', () => {

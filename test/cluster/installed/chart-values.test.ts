@@ -54,6 +54,7 @@ describe.skipIf(why !== undefined)(`the values of the Helm chart${why ?? ''}`, (
     ],
     ['a shortened digest', 'image.digest="sha256:abc"', '/image/digest'],
     ['an issuer of another kind', 'certManager.issuerRef.kind="Vault"', '/certManager/issuerRef/kind'],
+    ['a size between those of the table', 'clusterSize=2000', '/clusterSize'],
     ['the former mode of avoid lists', 'nodeController.avoidance="Enforce"', 'avoidance'],
   ])('refuse %s, and name it', async (_, set, named) => {
     const { status, stderr } = await template([set]);

@@ -73,7 +73,7 @@ function ofPods({ object, component, account, heap }: Workload): readonly ChartP
     contents(object, `${POD}.volumes`, `${values}.volumes`),
     contents(object, 'spec.template.metadata.labels', marks('Labels')),
     contents(object, 'spec.template.metadata.annotations', marks('Annotations')),
-    place(object, `${POD}.containers.0.resources`, { kind: 'values', path: `${values}.resources` }),
+    place(object, `${POD}.containers.0.resources`, { kind: 'values', path: resourcesOf(component) }),
     place(object, `${POD}.securityContext`, { kind: 'values', path: podSecurity(component) }),
     place(object, `${POD}.containers.0.securityContext`, { kind: 'values', path: `${values}.securityContext` }),
     place(object, `spec.${object.startsWith('DaemonSet') ? 'updateStrategy' : 'strategy'}`, {
@@ -83,7 +83,7 @@ function ofPods({ object, component, account, heap }: Workload): readonly ChartP
     ...['nodeSelector', 'tolerations', 'affinity', 'priorityClassName'].map((field) =>
       place(object, `${POD}.${field}`, { kind: 'values', path: `${values}.${field}` }),
     ),
-    heapPlace(object, values, heap),
+    heapPlace(object, component, heap),
     ...accountPlaces(`ServiceAccount ${account}`, `${values}.serviceAccount`),
   ];
 }
@@ -95,9 +95,15 @@ function podSecurity(component: string): string {
   return component === WEBHOOK.component ? `merge (dict) ${values} ${withGroup}` : values;
 }
 
+/** What the values leave open is of the size of the cluster. */
+function resourcesOf(component: string): string {
+  const given = `"of" "${component}" "given" .Values.${component}.resources "size" .Values.clusterSize`;
+  return `(include "plimsoll.resources" (dict ${given}) | fromYaml)`;
+}
+
 /** The memory outside the heap does not grow with the limit. */
-function heapPlace(object: string, values: string, { mebibytes, ofLimit, position }: Workload['heap']): ChartPlace {
-  const given = `"resources" ${values}.resources "heap" ${mebibytes} "limit" ${ofLimit}`;
+function heapPlace(object: string, component: string, { mebibytes, ofLimit, position }: Workload['heap']): ChartPlace {
+  const given = `"resources" ${resourcesOf(component)} "heap" ${mebibytes} "limit" ${ofLimit}`;
   const flag = `--max-old-space-size={{ include "plimsoll.heap" (dict ${given}) }}`;
   return action(object, `${POD}.containers.0.command.${position}`, flag);
 }

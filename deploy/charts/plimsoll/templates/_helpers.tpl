@@ -3,6 +3,40 @@
 {{- with .Values.image.digest }}@{{ . }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
 {{- end }}
 
+{{- /* Requests and limits by the nodes of a cluster. Those of webhook and agent do not grow with it. */}}
+{{- define "plimsoll.sizes" }}
+"500":
+  webhook: { requests: { cpu: 100m, memory: 352Mi }, limits: { memory: 352Mi } }
+  agent: { requests: { cpu: 40m, memory: 64Mi }, limits: { cpu: 200m, memory: 128Mi } }
+  scheduler: { requests: { cpu: 100m, memory: 128Mi }, limits: { memory: 384Mi } }
+  controlPlaneExtender: { requests: { cpu: 100m, memory: 128Mi }, limits: { memory: 384Mi } }
+  controller: { requests: { cpu: 50m, memory: 160Mi }, limits: { memory: 512Mi } }
+"1500":
+  webhook: { requests: { cpu: 100m, memory: 352Mi }, limits: { memory: 352Mi } }
+  agent: { requests: { cpu: 40m, memory: 64Mi }, limits: { cpu: 200m, memory: 128Mi } }
+  scheduler: { requests: { cpu: 100m, memory: 160Mi }, limits: { memory: 384Mi } }
+  controlPlaneExtender: { requests: { cpu: 100m, memory: 160Mi }, limits: { memory: 384Mi } }
+  controller: { requests: { cpu: 50m, memory: 192Mi }, limits: { memory: 512Mi } }
+"5000":
+  webhook: { requests: { cpu: 100m, memory: 352Mi }, limits: { memory: 352Mi } }
+  agent: { requests: { cpu: 40m, memory: 64Mi }, limits: { cpu: 200m, memory: 128Mi } }
+  scheduler: { requests: { cpu: 100m, memory: 384Mi }, limits: { memory: 384Mi } }
+  controlPlaneExtender: { requests: { cpu: 100m, memory: 384Mi }, limits: { memory: 384Mi } }
+  controller: { requests: { cpu: 200m, memory: 384Mi }, limits: { memory: 512Mi } }
+{{- end }}
+
+{{- /* The resources of a process: what its values say, and for the rest those of the size of the cluster. */}}
+{{- define "plimsoll.resources" }}
+{{- $given := .given | default dict }}
+{{- $resources := mergeOverwrite (get (get (include "plimsoll.sizes" . | fromYaml) (.size | int | toString)) .of) (deepCopy $given) }}
+{{- range $kind, $amounts := $given }}
+{{- range $name, $amount := ternary $amounts dict (kindIs "map" $amounts) }}
+{{- if kindIs "invalid" $amount }}{{ $_ := unset (get $resources $kind) $name }}{{ end }}
+{{- end }}
+{{- end }}
+{{- toYaml $resources }}
+{{- end }}
+
 {{- /* Heap in MiB for a memory limit. What is not heap stays as large as with the default limit; a smaller limit keeps the share. */}}
 {{- define "plimsoll.heap" -}}
 {{- $limit := dig "limits" "memory" "" (.resources | default dict) -}}

@@ -118,6 +118,20 @@ export const CHART_CASES: readonly ChartCase[] = [
       wanted: containing(LABELS),
     },
   ]),
+  ...([500, 1_500, '5000'] as const).map((size, index) => ({
+    set: `clusterSize=${JSON.stringify(size)}`,
+    object: CONTROLLER,
+    at: `${PODS}.containers.0.resources.requests.memory`,
+    wanted: ['160Mi', '192Mi', '384Mi'][index],
+    with: ['queues.enabled=true'],
+  })),
+  {
+    set: 'clusterSize=5000',
+    object: CONTROLLER,
+    at: `${PODS}.containers.0.resources`,
+    wanted: { requests: { cpu: '200m', memory: '1Gi' }, limits: {} },
+    with: ['queues.enabled=true', 'controller.resources={"requests":{"memory":"1Gi"},"limits":{"memory":null}}'],
+  },
   { set: 'namespaceOverride="team-infra"', object: 'Deployment team-infra/plimsoll-webhook' },
   { set: 'agent.namespaceOverride="team-agents"', object: 'DaemonSet team-agents/plimsoll-agent' },
   {
