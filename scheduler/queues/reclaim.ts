@@ -34,6 +34,7 @@ import {
   TRIED_IN_VAIN,
   VICTIMS_HANG,
 } from './reclaim-steps.ts';
+import { requestEach } from './open-requests.ts';
 import { staleNominations } from './stale-nominations.ts';
 import type { StartGangs } from './start-gangs.ts';
 import { isStuck, readRoomState, type RoomInput } from '#shared/decide/queues/room-state.ts';
@@ -139,7 +140,9 @@ export class Reclaim {
   }
 
   async #giveUp(claims: Steps<readonly string[]>, signal: AbortSignal): Promise<void> {
-    for (const uid of await inChunks(claims, this.#ports.clock, signal)) await this.#maker.giveUp(uid);
+    const uids = await inChunks(claims, this.#ports.clock, signal);
+    // A leader that was killed may have left those of a large gang.
+    await requestEach(uids, (uid) => this.#maker.giveUp(uid, signal));
   }
 
   async #makeRoom(plan: QueuePlan, signal: AbortSignal): Promise<void> {

@@ -88,9 +88,10 @@ export class RoomMaker {
     this.#carriedOut.set(uid, carriedOut);
   }
 
-  /** Stops setting the node aside for the pod. */
-  async giveUp(uid: string): Promise<void> {
-    await this.#writeNomination(uid, null);
+  /** Stops setting the node aside for the pod; resolves with whether to go on with others. */
+  async giveUp(uid: string, signal: AbortSignal): Promise<boolean> {
+    if (!signal.aborted) await this.#writeNomination(uid, null);
+    return !signal.aborted;
   }
 
   get #now(): number {

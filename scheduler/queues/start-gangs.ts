@@ -10,9 +10,11 @@ import {
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
+import { withDeadline } from '#shared/runtime/clock.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { isWaiting } from '#shared/decide/queues/queued-pod.ts';
+import { GangPauses, type Pauses } from './gang-pauses.ts';
 import { type NominationPorts, writeNomination } from './nominations.ts';
 import { requestEach } from './open-requests.ts';
 
@@ -22,23 +24,22 @@ export interface StartGangsPorts extends Pick<ClientContext, 'clock' | 'log'>, N
   readonly letIn: (pods: readonly WaitingPod[], signal: AbortSignal) => Promise<void>;
 }
 
-/** Why a gang stands aside, and until when by the monotonic clock. */
-interface Pause {
-  readonly because: Because;
-  readonly until: number;
-  readonly pauseMs: number;
-}
-
-/** The first pause and the longest. */
-interface Pauses {
-  readonly first: number;
-  readonly most: number;
-}
-
 /** Gangs whose nominations are being written or whose gates are taken off. */
 interface Start {
   readonly nodeOf: NodeOf;
   readonly done: Promise<void>;
+}
+
+/** A start, and the pods for which a node may be set aside by now. */
+interface Nominating {
+  readonly whole: WaitingPod;
+  readonly nodeOf: NodeOf;
+  readonly asked: Set<string>;
+}
+
+interface Failed {
+  readonly because: Because;
+  readonly pauses: Pauses;
 }
 
 /** A gang of a thousand pods takes some ten milliseconds of a large cluster. */
@@ -50,6 +51,9 @@ const NO_PLAN_MS = { first: 1_000, most: 10_000 } as const;
 const FAILED_MS = { first: 1_000, most: 300_000 } as const;
 /** A watch that does not show what was written for so long is not waited for. */
 const SEEN_WITHIN_MS = 5_000;
+/** Until then all nodes are set aside, or none is any more; and gates that are still on by then stay for now. */
+const NOMINATED_WITHIN_MS = 30_000;
+const LET_IN_WITHIN_MS = 30_000;
 const LOOK_MS = 20;
 /** kube-scheduler takes longer to restart, and then knows no nomination of a pod that has not changed since. */
 const FRESH_MS = 3_000;
@@ -72,7 +76,7 @@ const UNWRITTEN = reason<{ readonly message: string }>(
 export class StartGangs {
   readonly #ports: StartGangsPorts;
   readonly #starts = new Map<string, Start>();
-  readonly #pauses = new Map<string, Pause>();
+  readonly #pauses: GangPauses;
   /** The gangs that may start by the last plan. */
   #wanted: ReadonlySet<string> = new Set();
   /** The node that was set aside for a pod of a gang, by UID. */
@@ -81,39 +85,24 @@ export class StartGangs {
   #restsUntil = 0;
   #planning: Promise<void> = Promise.resolve();
   #changes = 0;
-  #nextEnd = Infinity;
 
   constructor(ports: StartGangsPorts) {
     this.#ports = ports;
+    this.#pauses = new GangPauses(ports);
   }
 
   /** Rises whenever another plan may come to something else. */
   get changes(): number {
-    if (this.#now >= this.#nextEnd) {
-      this.#nextEnd = Math.min(
-        Infinity,
-        ...[...this.#pauses.values()].map(({ until }) => until).filter((until) => until > this.#now),
-      );
-      this.#changes += 1;
-    }
-    return this.#changes;
+    return this.#changes + this.#pauses.changes;
   }
 
-  /** Why a gang does not start now although its pods are there and its queue may have room. */
   whyNotNow(gang: string): Because | undefined {
-    const pause = this.#pauses.get(gang);
-    return pause !== undefined && pause.until > this.#now ? pause.because : undefined;
+    return this.#pauses.whyNotNow(gang);
   }
 
   /** The gang stands aside for some time, the longer the more often. */
-  pause(gang: string, because: Because, { first, most }: Pauses): void {
-    const before = this.#pauses.get(gang);
-    const isAgain = before !== undefined && this.#now - before.until < most;
-    const pauseMs = isAgain ? Math.min(2 * before.pauseMs, most) : first;
-    const until = this.#now + pauseMs;
-    putBounded(this.#pauses, MAX_REMEMBERED, [gang, { because, until, pauseMs }]);
-    this.#nextEnd = Math.min(this.#nextEnd, until);
-    this.#changes += 1;
+  pause(gang: string, because: Because, pauses: Pauses): void {
+    this.#pauses.pause(gang, because, pauses);
   }
 
   /** The node that was set aside for the pod of a gang. */
@@ -174,7 +163,7 @@ export class StartGangs {
 
   /** No room for the gang now: it lets others of its queue pass for some seconds. */
   standAside(gang: string, because: Because): void {
-    this.#tellPause(gang, because, NO_PLAN_MS);
+    this.#pauses.tell(gang, because, NO_PLAN_MS);
   }
 
   get #now(): number {
@@ -212,42 +201,60 @@ export class StartGangs {
     this.#starts.set(whole.name, { nodeOf, done });
   }
 
+  /** With a slow API server it ends too: what it has set aside keeps others out meanwhile. */
   async #start(whole: WaitingPod, nodeOf: NodeOf): Promise<void> {
-    const { log } = this.#ports;
+    const { log, clock, leading } = this.#ports;
     const members = whole.members ?? [];
-    const freshMs = FRESH_MS + FRESH_MS_PER_POD * members.length;
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      const [takeovers, since] = [this.#takeovers, this.#now];
-      const fault = await this.#nominate(nodeOf);
-      if (fault !== undefined) return this.#giveUp(whole, UNWRITTEN({ message: fault }), FAILED_MS);
-      if (!(await this.#holds(whole, nodeOf))) return this.#giveUp(whole, TAKEN({}), NO_PLAN_MS);
-      if (this.#takeovers !== takeovers || this.#now - since > freshMs) continue;
-      this.#pauses.delete(whole.name);
-      for (const [uid, node] of nodeOf) putBounded(this.#planned, MAX_REMEMBERED, [uid, node]);
-      log.info({ gang: whole.name, queue: whole.queue, pods: members.length }, 'Gang let in');
-      return this.#letIn(members);
+    const asked = new Set<string>();
+    const nominate = (signal: AbortSignal) => this.#nominateAll({ whole, nodeOf, asked }, signal);
+    const failed = await withDeadline(nominate, NOMINATED_WITHIN_MS, clock, leading);
+    if (failed !== undefined) {
+      await this.#clear(leading, [...asked]);
+      this.#pauses.tell(whole.name, failed.because, failed.pauses);
+      return;
     }
-    return this.#giveUp(whole, UNWRITTEN({ message: 'writing takes too long' }), FAILED_MS);
+    this.#pauses.end(whole.name);
+    for (const [uid, node] of nodeOf) putBounded(this.#planned, MAX_REMEMBERED, [uid, node]);
+    log.info({ gang: whole.name, queue: whole.queue, pods: members.length }, 'Gang let in');
+    const left = await withDeadline((signal) => this.#letIn(members, signal), LET_IN_WITHIN_MS, clock, leading);
+    await this.#clear(leading, left);
   }
 
-  /** A pod that somebody changes at this moment is let in a moment later, so that the gang is not half of one until then. */
-  async #letIn(members: readonly WaitingPod[]): Promise<void> {
-    const { letIn, leading, pods, clock, term } = this.#ports;
+  /** Resolves with why it failed, once for each pod a node is set aside that kube-scheduler knows of. */
+  async #nominateAll({ whole, nodeOf, asked }: Nominating, signal: AbortSignal): Promise<Failed | undefined> {
+    const freshMs = FRESH_MS + FRESH_MS_PER_POD * nodeOf.size;
+    const isLate = (): boolean => signal.aborted;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS && !isLate(); attempt += 1) {
+      const [takeovers, since] = [this.#takeovers, this.#now];
+      const message = await this.#nominate(nodeOf, asked, signal);
+      if (isLate()) break;
+      if (message !== undefined) return { because: UNWRITTEN({ message }), pauses: FAILED_MS };
+      if (!(await this.#holds(whole, nodeOf, signal))) return { because: TAKEN({}), pauses: NO_PLAN_MS };
+      if (this.#takeovers === takeovers && this.#now - since <= freshMs) return undefined;
+    }
+    return { because: UNWRITTEN({ message: 'writing takes too long' }), pauses: FAILED_MS };
+  }
+
+  /** Resolves with the pods that could not be let in. One that somebody changes at this moment is let in a moment later. */
+  async #letIn(members: readonly WaitingPod[], signal: AbortSignal): Promise<readonly string[]> {
+    const { letIn, pods, clock, term } = this.#ports;
     let left = members;
     for (let attempt = 0; attempt < MAX_ATTEMPTS && left.length > 0 && term.isHeld(); attempt += 1) {
-      if (attempt > 0) await clock.sleep(LOOK_MS, leading);
-      await letIn(left, leading);
+      if (attempt > 0) await clock.sleep(LOOK_MS, signal);
+      await letIn(left, signal);
       left = left.filter(({ uid }) => {
         const pod = pods.get(uid);
         return pod !== undefined && isWaiting(pod);
       });
     }
+    return left.map(({ uid }) => uid);
   }
 
   /** A nomination that is there already is taken off first: a second pod on a node may be too many, and kube-scheduler does not notice a value that stays. */
-  async #nominate(nodeOf: NodeOf): Promise<string | undefined> {
+  async #nominate(nodeOf: NodeOf, asked: Set<string>, signal: AbortSignal): Promise<string | undefined> {
     const written = [...nodeOf.keys()].filter((uid) => this.#nominatedTo(uid) !== undefined);
-    return (await this.#write(written.map((uid) => [uid, null]))) ?? (await this.#write([...nodeOf]));
+    for (const uid of written) asked.add(uid);
+    return (await this.#clear(signal, written)) ?? (await this.#write(signal, [...nodeOf], asked));
   }
 
   #nominatedTo(uid: string): string | undefined {
@@ -255,10 +262,16 @@ export class StartGangs {
   }
 
   /** Resolves with the first failure. */
-  async #write(nominations: readonly (readonly [uid: string, node: string | null])[]): Promise<string | undefined> {
+  async #write(
+    signal: AbortSignal,
+    nominations: readonly (readonly [uid: string, node: string | null])[],
+    asked = new Set<string>(),
+  ): Promise<string | undefined> {
     let fault: string | undefined;
     await requestEach(nominations, async ([uid, node]) => {
-      const outcome = await writeNomination(this.#ports, uid, node);
+      if (signal.aborted) return false;
+      asked.add(uid);
+      const outcome = await writeNomination({ ...this.#ports, leading: signal }, uid, node);
       fault ??= outcome?.message;
       return fault === undefined || node === null;
     });
@@ -266,27 +279,22 @@ export class StartGangs {
   }
 
   /** Whether the watch shows all nominations, and with all that it shows by then each pod still fits. */
-  async #holds(whole: WaitingPod, nodeOf: NodeOf): Promise<boolean> {
-    const { clock, snapshot, leading } = this.#ports;
+  async #holds(whole: WaitingPod, nodeOf: NodeOf, signal: AbortSignal): Promise<boolean> {
+    const { clock, snapshot } = this.#ports;
     const until = this.#now + SEEN_WITHIN_MS;
     const isSeen = (): boolean => [...nodeOf].every(([uid, node]) => this.#nominatedTo(uid) === node);
     while (!isSeen()) {
-      if (this.#now >= until || leading.aborted || !this.#wanted.has(whole.name)) return false;
-      await clock.sleep(LOOK_MS, leading);
+      if (this.#now >= until || signal.aborted || !this.#wanted.has(whole.name)) return false;
+      await clock.sleep(LOOK_MS, signal);
     }
     const pods = this.#podsOf(whole);
     if (pods === undefined || !this.#wanted.has(whole.name)) return false;
-    return inChunks(fitTogether({ snapshot, pods, expected: this.#expected() }, nodeOf), clock, leading);
+    return inChunks(fitTogether({ snapshot, pods, expected: this.#expected() }, nodeOf), clock, signal);
   }
 
-  async #giveUp(whole: WaitingPod, because: Because, pauses: Pauses): Promise<void> {
-    this.#tellPause(whole.name, because, pauses);
-    await this.#write((whole.members ?? []).map(({ uid }) => [uid, null]));
-  }
-
-  #tellPause(gang: string, because: Because, pauses: Pauses): void {
-    if (this.#pauses.get(gang)?.because.text !== because.text)
-      this.#ports.log.info({ gang, because }, 'Gang not let in');
-    this.pause(gang, because, pauses);
+  /** Nominations that are left nevertheless, the rounds of reclaim clear. */
+  #clear(signal: AbortSignal, uids: readonly string[]): Promise<string | undefined> {
+    const none = uids.map((uid) => [uid, null] as const);
+    return this.#write(signal, none);
   }
 }
