@@ -45,6 +45,11 @@ export class HoldGangs {
     await Promise.all(this.#going.values());
   }
 
+  /** Whether a gang has been half of one for longer than it may. */
+  isHalf(gang: string): boolean {
+    return this.#told.has(gang);
+  }
+
   /** Evictions continue after the round, so that a large gang or a slow API server holds up no other decision. */
   round({ gangs }: Pick<QueuePlan, 'gangs'>): void {
     this.#since = halvesSince(gangs, this.#since);

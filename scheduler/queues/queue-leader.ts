@@ -24,6 +24,7 @@ import { UnplacedPods } from '#shared/decide/queues/unplaced-pods.ts';
 import type { ReclaimPorts } from './reclaim.ts';
 import { PodGroups } from './pod-groups.ts';
 import { createRoomParts } from './room-parts.ts';
+import type { HoldGangs } from './hold-gangs.ts';
 import type { StartGangs } from './start-gangs.ts';
 import { createStatusWriter } from './status-writer.ts';
 import type { StoredQueue } from './stored-queue.ts';
@@ -101,7 +102,7 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   const classOf = (name: string) => leading.view.classes.get(name);
   const letInPorts = { client, clock, log, pods, metrics, term, classOf, refused: new Map<string, Refusal>() };
   const settings = createSettings(queues);
-  const { starts, reclaim, ...room } = createRoomParts(
+  const { starts, holds, reclaim, ...room } = createRoomParts(
     { ...leading, events, metrics, declared: settings, letInPorts, snapshot: leading.view.snapshot },
     signal,
   );
@@ -123,7 +124,7 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   const writeConditions = createWaitConditions({ client, clock, log, pods, term }, whyNoRoom);
   const promises = new UnplacedPods();
   const isRoomMade = (uid: string) => reclaim.isMakingRoomFor(uid);
-  const whys = whysOf(letInPorts, starts, groups);
+  const whys = whysOf(letInPorts, { starts, holds, groups });
   const noteDoubts = createDoubtLog(log);
   let last: QueuePlan | undefined;
   return {
@@ -155,10 +156,17 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   };
 }
 
-function whysOf(letInPorts: Parameters<typeof refusalOf>[1], starts: Pick<StartGangs, 'whyNotNow'>, groups: PodGroups) {
+interface GangParts {
+  readonly starts: Pick<StartGangs, 'whyNotNow'>;
+  readonly holds: Pick<HoldGangs, 'isHalf'>;
+  readonly groups: Pick<PodGroups, 'minOf'>;
+}
+
+function whysOf(letInPorts: Parameters<typeof refusalOf>[1], { starts, holds, groups }: GangParts) {
   return {
     whyRefused: (uid: string) => refusalOf(uid, letInPorts),
     whyGangWaits: (gang: string) => starts.whyNotNow(gang),
+    isHalf: (gang: string) => holds.isHalf(gang),
     minOfGroup: groups.minOf,
   };
 }
@@ -203,8 +211,7 @@ async function decide(
   {
     reclaim,
     ...settings
-  }: QueueSettings &
-    Pick<QueuePassInput, 'promises' | 'whyRefused' | 'whyGangWaits' | 'minOfGroup' | 'isRoomMade' | 'believed'>,
+  }: QueueSettings & Pick<QueuePassInput, 'promises' | 'isRoomMade' | 'believed' | keyof ReturnType<typeof whysOf>>,
   signal: AbortSignal,
 ) {
   const startedAt = clock.monotonic();

@@ -22,6 +22,7 @@ export function createRoomParts({ declared, letInPorts, ...ports }: RoomPorts, l
   const reclaim = new Reclaim({ ...shared, gangs: starts, settings: () => declared().reclaim });
   return {
     starts,
+    holds,
     reclaim,
     round: async (plan: QueuePlan, passing: AbortSignal): Promise<void> => {
       holds.round(plan);

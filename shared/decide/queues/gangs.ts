@@ -101,8 +101,9 @@ export function* gangsOf(input: GangInput): Steps<ReturnType<typeof groupGangs<Q
     for (const each of groups.refused) refused.push(each);
     for (const gang of groups.gangs) {
       const because = tooLarge(gang, input.tree);
-      if (because === undefined) gangs.push(gang);
-      else refused.push({ members: gang.members, because });
+      const outside = gang.members.filter(({ isIn }) => !isIn);
+      if (because === undefined || outside.length < gang.members.length) gangs.push(gang);
+      if (because !== undefined) refused.push({ members: outside, because });
     }
   }
   return { gangs, refused };

@@ -59,6 +59,8 @@ export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isRecl
   readonly whyRefused?: (uid: string) => Because | undefined;
   /** Why the gang of this name does not go in now although its pods are there. */
   readonly whyGangWaits?: (gang: string) => Because | undefined;
+  /** Whether a gang has been half of one for longer than it may. */
+  readonly isHalf?: (gang: string) => boolean;
   /** What PodGroups say. */
   readonly minOfGroup?: GangFacts['minOf'];
   /** Whether the replacements of disrupted pods go in before others of the same priority. */
@@ -254,6 +256,7 @@ function* sortGangs({ pods, directory, ...input }: QueuePassInput, sorted: Sorte
     gangs,
     refused,
     isStrict,
+    isHalf: input.isHalf ?? (() => false),
     waiting: sorted.waiting,
     whyNotNow: input.whyGangWaits,
   });

@@ -19,6 +19,8 @@ export interface GangsInPass {
   readonly whyNotNow?: ((gang: string) => Because | undefined) | undefined;
   /** Whether a queue lets nothing pass what does not go in. */
   readonly isStrict: (queue: string) => boolean;
+  /** Whether a gang has been half of one for longer than it may. */
+  readonly isHalf: (gang: string) => boolean;
 }
 
 /** A pod that does not stand in its queue now, and why. */
@@ -29,8 +31,8 @@ interface Kept {
 
 /** The waiting pods with one for each gang that may go in, and those that stand aside. */
 export function waitTogether(input: GangsInPass) {
-  const waiting = new Map(input.waiting.map((pod) => [pod.uid, pod]));
   const keptBy = new Map(input.refused.flatMap(({ members, because }) => members.map(({ uid }) => [uid, because])));
+  const waiting = new Map(input.waiting.flatMap((pod) => (keptBy.has(pod.uid) ? [] : [[pod.uid, pod]])));
   const wholes = new Map<string, WaitingPod>();
   const joining = new Map<string, WaitingPod>();
   for (const gang of input.gangs) {
@@ -70,15 +72,17 @@ function insideOf({ members }: QueueGang): number {
 function wholeOf(
   gang: QueueGang,
   pods: readonly WaitingPod[],
-  { whyNotNow, isStrict }: GangsInPass,
+  { whyNotNow, isStrict, isHalf }: GangsInPass,
 ): WaitingPod | Because {
   const inside = insideOf(gang);
   const [present, { key, min }] = [inside + pods.length, gang];
   if (present < min) return INCOMPLETE({ gang: key, present, min }, { gang: key, present, min });
   const keptBack = whyNotNow?.(key);
-  if (keptBack === undefined) return asOne(key, pods, inside > 0);
-  const isWaitedFor = isStrict(gang.queue) && !NO_MATTER_OF_ROOM.has(keptBack.code);
-  return isWaitedFor ? { ...asOne(key, pods, inside > 0), keptBack } : keptBack;
+  const letsPass = isHalf(key);
+  const whole = { ...asOne(key, pods, inside > 0 && !letsPass), letsPass };
+  if (keptBack === undefined) return whole;
+  const isWaitedFor = isStrict(gang.queue) && !letsPass && !NO_MATTER_OF_ROOM.has(keptBack.code);
+  return isWaitedFor ? { ...whole, keptBack } : keptBack;
 }
 
 /**
@@ -87,7 +91,10 @@ function wholeOf(
  */
 const NO_MATTER_OF_ROOM: ReadonlySet<string> = new Set(['GangIsHalf', 'GangNotSeenToFit', 'GangNotNominated']);
 
-/** The rest of a gang that has begun to go in goes first, so that it is not half of one for long. */
+/**
+ * The rest of a gang that has begun to go in goes first, so that it is not half of one for long. Where it stays half of one,
+ * as after an upgrade, it waits like others, and none waits behind it.
+ */
 function asOne(key: string, pods: readonly WaitingPod[], isBegun: boolean): WaitingPod {
   const first = pods[0] as WaitingPod;
   return {

@@ -14,12 +14,11 @@ type SizedGang = Gang<GangMember & { readonly requests: QueueAmounts }>;
 
 /**
  * Why a gang may never go in: its smallest members, as many as have to run together, request more than its queue or one
- * above it may ever have. Members that are not there yet count as a pod and no more. A gang of which pods are in has been
- * small enough.
+ * above it may ever have. Members that are not there yet count as a pod and no more, those that are in count in any case.
  */
 export function tooLarge(gang: SizedGang, tree: QueueTree): Because | undefined {
   const index = tree.indexes.get(gang.queue);
-  if (index === undefined || gang.members.some(({ isIn }) => isIn)) return undefined;
+  if (index === undefined || !isWaitingAsOne(gang)) return undefined;
   for (const at of pathOf(tree, index)) {
     const queue = tree.queues[at];
     for (const [type, limit] of queue?.max ?? []) {
@@ -30,10 +29,18 @@ export function tooLarge(gang: SizedGang, tree: QueueTree): Because | undefined 
   return undefined;
 }
 
+/** What comes to a gang that runs goes in pod by pod. */
+function isWaitingAsOne({ members, min }: SizedGang): boolean {
+  const inside = members.filter(({ isIn }) => isIn).length;
+  return inside < min && inside < members.length;
+}
+
 function leastOf({ members, min }: SizedGang, type: string): Whole {
   if (type === PODS) return times(min, ONE_POD);
-  const amounts = members.map(({ requests }) => requests.get(type) ?? 0).sort((a, b) => (a < b ? -1 : Number(a > b)));
-  return amounts.slice(0, min).reduce<Whole>(plus, 0);
+  const amounts = (those: SizedGang['members']) => those.map(({ requests }) => requests.get(type) ?? 0);
+  const inside = amounts(members.filter(({ isIn }) => isIn));
+  const outside = amounts(members.filter(({ isIn }) => !isIn)).sort((a, b) => (a < b ? -1 : Number(a > b)));
+  return [...inside, ...outside].slice(0, min).reduce<Whole>(plus, 0);
 }
 
 interface Over {

@@ -164,7 +164,7 @@ function isHeldBack(pass: LetInPass, pod: WaitingPod, round: LetInRound): boolea
   blocking.delete(pod.queue);
   if (!isRefused(pass, pod, round)) return false;
   const queue = question.tree.queues[question.tree.indexes.get(pod.queue) ?? -1];
-  if (queue?.ordering === 'Strict') blocking.set(pod.queue, pod);
+  if (queue?.ordering === 'Strict' && pod.letsPass !== true) blocking.set(pod.queue, pod);
   return true;
 }
 

@@ -50,6 +50,8 @@ export interface WaitingPod extends QueuePod {
   readonly gang?: WaitingPod;
   /** It replaces a pod that was recently disrupted for a reason other than reclaim (S3-45). */
   readonly goesFirst?: boolean;
+  /** Others of a strict queue go in before it if it cannot. */
+  readonly letsPass?: boolean;
   /** The gang with which it goes in: as many of its pods as `min` run together. */
   readonly letInAs?: { readonly name: string; readonly min: number };
 }

@@ -205,6 +205,7 @@ export function gangLoop({ nodes, queue = {}, fateOf = () => ({}), ...scheduling
     const plan = world.plan(false, 'Guarantees', {
       now: clock.now(),
       promises,
+      isHalf: (gang) => holds.isHalf(gang),
       whyGangWaits: (gang) => starts.whyNotNow(gang),
       whyRefused: (uid) => refusalOf(uid, letInPorts),
     });

@@ -105,6 +105,34 @@ describe('in a strict queue none waits behind a gang', () => {
     expect([nodesOfSingles(loop), loop.runningOf('refused')]).toEqual([4, 0]);
   });
 
+  test('of which pods are in and the rest is more than the queue may hold', async () => {
+    const loop = gangLoop({ nodes: FOUR, queue: { ordering: 'Strict', max: { cpu: '6' } } });
+    loop.create({ gang: 'grown', size: 8, cpu: 1, priority: 9, ...ON('node-0') });
+    for (let index = 0; index < 7; index += 1) loop.create({ gang: 'grown', size: 8, cpu: 1, priority: 9 });
+    for (let index = 0; index < 4; index += 1) loop.create({ cpu: 1 });
+    await run(loop, 2);
+    expect([nodesOfSingles(loop), loop.runningOf('grown')]).toEqual([4, 1]);
+  });
+
+  test.each([
+    ['no node has room', { 'node-0': 4 }, {}],
+    ['the queue has no room', FOUR, { max: { cpu: '4' } }],
+  ])(
+    'that stays half of one because pods went in alone, once it has been so for a minute: %s',
+    async (_, nodes, limits) => {
+      const loop = gangLoop({ nodes, queue: { ordering: 'Strict', ...limits } });
+      for (let index = 0; index < 2; index += 1)
+        loop.create({ gang: 'part', size: 4, cpu: 1, priority: 9, ...ON('node-0') });
+      loop.create({ name: 'other', cpu: 1, ...ON('node-0') });
+      for (let index = 0; index < 2; index += 1) loop.create({ gang: 'part', size: 4, cpu: 1, priority: 9 });
+      loop.create({ name: 'behind', cpu: 1 });
+      await run(loop, 50);
+      expect(nodesOfSingles(loop)).toBe(1);
+      await run(loop, 20);
+      expect([nodesOfSingles(loop), loop.runningOf('part')]).toEqual([2, 2]);
+    },
+  );
+
   test('that went back and lets others go first', async () => {
     const loop = gangLoop({ nodes: { 'node-0': 2 }, queue: { ordering: 'Strict' } });
     loop.create({ gang: 'train', size: 2, cpu: 2, priority: 9, ...ON('node-0'), ...AS('train', 2) });
