@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { shareIn } from '#shared/domain/pressure/parse-percentage.ts';
 import { ACTING_SIGNALS } from '#shared/domain/pressure/signal.ts';
 import { addClusterOptions } from './cluster/cluster-options.ts';
 import { addListOptions, outputOption } from './output/output-option.ts';
@@ -135,8 +136,8 @@ function percentileOf(text: string): number {
 }
 
 function shareOf(text: string): number {
-  const share = /^\d{1,3}(\.\d+)?%$/.test(text) ? Number(text.slice(0, -1)) / 100 : NaN;
-  if (share <= 1) return share;
+  const share = shareIn(text);
+  if (share !== undefined) return share;
   throw new InvalidArgumentError('expected a percentage from 0% to 100%');
 }
 

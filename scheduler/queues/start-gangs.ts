@@ -235,7 +235,7 @@ export class StartGangs {
     return { because: UNWRITTEN({ message: 'writing takes too long' }), pauses: FAILED_MS };
   }
 
-  /** Resolves with the pods that could not be let in. One that somebody changes at this moment is let in a moment later. */
+  /** Resolves with the pods that could not be let in. One that another client changes at this moment is let in a moment later. */
   async #letIn(members: readonly WaitingPod[], signal: AbortSignal): Promise<readonly string[]> {
     const { letIn, pods, clock, term } = this.#ports;
     let left = members;

@@ -85,6 +85,7 @@ describe.skipIf(why !== undefined)(`when the API server or etcd is killed in mid
         durationMs: 3_000,
         renewDeadlineMs: 2_000,
         retryMs: 200,
+        isWatched: false,
         lead: async (signal, term) => {
           terms.push(term);
           await aborted(signal);

@@ -135,6 +135,7 @@ export function portContract(target: () => ContractTarget): void {
           random: seededJitter(),
           log,
           retryMs: 100,
+          isWatched: false,
           lead: async (signal: AbortSignal, term: LeaseTerm) => {
             terms.push(`${identity} ${term.fencingToken} ${String(term.isHeld())}`);
             await aborted(signal);

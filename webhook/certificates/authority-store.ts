@@ -39,7 +39,7 @@ export function memoryAuthorityStore(): AuthorityStore {
  */
 export function secretAuthorityStore(client: KubeClient, namespace: string, name: string): AuthorityStore {
   const address = { resource: SECRETS, namespace, name };
-  // Of the version that was read last: whoever installed the Secret finds it by its labels and annotations.
+  // Of the version that was read last: the installer of the Secret finds it by its labels and annotations.
   let marks: Marks = {};
   return {
     read: async () => {

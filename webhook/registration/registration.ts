@@ -8,7 +8,7 @@ import {
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
-import { liveReader, type ReadOwn } from '#webhook/cluster-state/read-own.ts';
+import type { ReadOwn } from '#webhook/cluster-state/read-own.ts';
 import { ERRORS, LOG, registering } from '#webhook/messages.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { isRecord } from '#shared/kube/decode/wire-object.ts';
@@ -122,11 +122,7 @@ export async function registerFully(client: KubeClient, options: RegistrationOpt
 }
 
 /** Adds the CA bundle to both configurations, which must exist, unless they already have it. */
-export async function registerCaBundle(
-  client: KubeClient,
-  caBundlePem: string,
-  read: ReadOwn = liveReader(client),
-): Promise<void> {
+export async function registerCaBundle(client: KubeClient, caBundlePem: string, read: ReadOwn): Promise<void> {
   const caBundle = Buffer.from(caBundlePem).toString('base64');
   await Promise.all(RESOURCES.map((resource) => patchCaBundle({ client, read, resource }, caBundle)));
 }

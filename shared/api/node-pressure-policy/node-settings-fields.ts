@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_NODE_SETTINGS, type NodeSettings } from '#shared/domain/nodes/node-settings.ts';
 import { FAMILIES } from '#shared/domain/nodes/plan-node-changes.ts';
-import { parsePercentage } from '#shared/domain/pressure/parse-percentage.ts';
+import { shareIn } from '#shared/domain/pressure/parse-percentage.ts';
 import { NO_SPARE, type SpareSettings } from '#shared/domain/spare/spare-settings.ts';
 import { DAY_MS, HOUR_MS } from '#shared/domain/base/durations.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
@@ -167,9 +167,4 @@ export function parseDurationMs(field: string, text: string | undefined, maxMs =
 export function parseShare(field: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   return shareIn(text) ?? refuseField(field, `expected a percentage from 0% to 100%, got "${text}"`);
-}
-
-export function shareIn(text: string): number | undefined {
-  const parsed = text.endsWith('%') ? parsePercentage(text) : undefined;
-  return parsed?.ok === true && parsed.share >= 0 && parsed.share <= 1 ? parsed.share : undefined;
 }

@@ -16,7 +16,8 @@ import {
   type StallLimit,
   type StallRule,
 } from './policy.ts';
-import { parseDurationMs, parseShare, shareIn, spareOf } from './node-settings-fields.ts';
+import { parseDurationMs, parseShare, spareOf } from './node-settings-fields.ts';
+import { shareIn } from '#shared/domain/pressure/parse-percentage.ts';
 import type { NodePressurePolicySpec, CpuSpec, StallSpec } from './spec.ts';
 
 /** What a spec sets, and the defaults for the rest; values that make no sense are refused with their field. */

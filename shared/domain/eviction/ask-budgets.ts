@@ -42,7 +42,7 @@ export function isReady({ status }: Pod): boolean {
   return status.conditions.some((each) => each.type === 'Ready' && each.status === 'True');
 }
 
-/** Why a budget allows no eviction now, whoever asks; `undefined` if it does. */
+/** Why a budget allows no eviction now by any caller; `undefined` if it does. */
 export function refusalOf({ isStale, disruptionsAllowed, disruptedPods }: DisruptionBudget): Refusal | undefined {
   if (isStale === true) return 'Stale';
   if (disruptionsAllowed < 0 || disruptedPods.size > MAX_DISRUPTED) return 'Unusable';

@@ -94,3 +94,9 @@ function roundQuotient(numerator: bigint, denominator: bigint, exponent: number)
 function bits(value: bigint): number {
   return value === 0n ? 0 : value.toString(2).length;
 }
+
+/** A percentage from 0% to 100% as a share, `undefined` for any other text. */
+export function shareIn(text: string): number | undefined {
+  const parsed = text.endsWith('%') ? parsePercentage(text) : undefined;
+  return parsed?.ok === true && parsed.share >= 0 && parsed.share <= 1 ? parsed.share : undefined;
+}

@@ -2,7 +2,7 @@ import { larger, minus, plus, type Whole } from '#shared/domain/quantity/whole.t
 import type { QueueAmounts } from './queue.ts';
 
 /*
- * Queues created from a template follow its later changes, field by field: a field that somebody else has changed or
+ * Queues created from a template follow its later changes, field by field: a field that a user has changed or
  * taken over is left alone, and guarantees still come out of the parent's.
  */
 

@@ -53,7 +53,7 @@ export function excessOf(taker: Taker, queue: number, type: string): Whole {
 
 /**
  * What a queue keeps of a type when it gives pods for the taker; `undefined` if the type does not protect it. Queues
- * give by type (D-8), but a pod is evicted as a whole, with the types that nobody asked for.
+ * give by type (D-8), but a pod is evicted as a whole, with types that were not asked for.
  */
 export function keptOf(taker: Taker, queue: number, type: string): Whole | undefined {
   const { guaranteed } = taker.tree.queues[queue] as Queue;

@@ -67,7 +67,7 @@ function wishIn(pod: Named, fields: GangFields): GangWish {
   return problem === undefined ? checked(fields.name, wish) : { ...wish, problem };
 }
 
-/** Whoever may create pods can write the reference; it names an object of its own namespace. */
+/** A user that may create pods can write the reference; it names an object of its own namespace. */
 function jobOf({ owners }: Named): string | undefined {
   const owner = controllerOf({ owners });
   return owner?.kind === 'Job' ? owner.name : undefined;

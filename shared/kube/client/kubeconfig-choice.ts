@@ -28,7 +28,7 @@ export interface KubeconfigChoice {
 
 const NO_CLUSTER: KubeconfigCluster = { skipTlsVerify: false, raw: {} };
 const NO_CONTEXT: KubeconfigContext = { cluster: '', user: '', namespace: undefined };
-const NOBODY: KubeconfigUser = { asGroups: [], asExtra: new Map() };
+const NO_USER: KubeconfigUser = { asGroups: [], asExtra: new Map() };
 
 /** The context to use, by kubectl's rules. Throws an error that names what is missing or contradictory. */
 export function chooseContext(config: Kubeconfig, overrides: KubeconfigOverrides = {}): KubeconfigChoice {
@@ -77,7 +77,7 @@ function expectUser({ users, source }: Kubeconfig, name: string): void {
 
 function userOf({ users }: Kubeconfig, name: string, overrides: KubeconfigOverrides): KubeconfigUser {
   const found = users.get(name);
-  const user = found ?? NOBODY;
+  const user = found ?? NO_USER;
   const { as = user.as, asUid = user.asUid, asGroups = user.asGroups, asExtra = user.asExtra, token } = overrides;
   const impersonating = { ...user, as, asUid, asGroups, asExtra };
   return token === undefined ? impersonating : { ...impersonating, token };

@@ -15,6 +15,8 @@ interface LeaseOptions
   /** How long a leader continues without a renewal; the rest of the duration is its time to stop. */
   readonly renewDeadlineMs?: number;
   readonly retryMs?: number;
+  /** Whether a candidate that waits watches the lease, so that it need not ask. */
+  readonly isWatched?: boolean;
   /** The leader's work. Its signal aborts before another candidate may lead, and the work should end then. */
   readonly lead: (signal: AbortSignal, term: LeaseTerm) => Promise<void>;
 }
@@ -68,7 +70,7 @@ interface LeaseCopy {
   readonly stop: () => void;
 }
 
-/** A copy that was wrong is made anew; one that shows nothing yet goes on. Leases of one part are seldom asked for. */
+/** A copy that was wrong is made anew; one that shows nothing yet goes on. */
 function nextCopy(
   options: LeaseOptions,
   { copy, isHeld }: { readonly copy: LeaseCopy | undefined; readonly isHeld: boolean },
@@ -76,7 +78,7 @@ function nextCopy(
 ): LeaseCopy | undefined {
   if (isHeld && copy !== undefined && copy.lease() === undefined) return copy;
   copy?.stop();
-  return isHeld && options.retryMs === undefined && !signal.aborted ? copyLease(options, signal) : undefined;
+  return isHeld && (options.isWatched ?? true) && !signal.aborted ? copyLease(options, signal) : undefined;
 }
 
 function copyLease({ name, ...options }: LeaseOptions, signal: AbortSignal): LeaseCopy {

@@ -45,7 +45,7 @@ export interface ControllerOptions extends Omit<ClientContext, 'metrics'> {
 const GRACE_MS = 30_000;
 const RESTART_MS = 2_000;
 /** Renewed rarely, because the Lease of the process decides when a leader has failed. */
-const PART_LEASE = { durationMs: 60_000, renewDeadlineMs: 40_000, retryMs: 15_000 } as const;
+const PART_LEASE = { durationMs: 60_000, renewDeadlineMs: 40_000, retryMs: 15_000, isWatched: false } as const;
 
 /**
  * Runs the parts on the replica that holds the lease, until `signal` aborts. A part that fails begins again, and the

@@ -5,6 +5,7 @@ import { patchPolicy } from '#cli/mode/plan-mode.ts';
 import { kubectl as kubectlAnswer } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { registerCaBundle } from '#webhook/registration/registration.ts';
+import { liveReader } from '#webhook/cluster-state/read-own.ts';
 import { builtManifests } from './support/built-manifests.ts';
 import { WAYS, whatDiffers, whyNoGitOps } from './support/gitops-comparison.ts';
 import { runKubectl } from './support/run-kubectl.ts';
@@ -61,7 +62,7 @@ describe.skipIf(why !== undefined)(`two field managers${why ?? ''}`, { timeout: 
   });
 
   test('after the webhook has written its authority, both leave it alone', async () => {
-    await registerCaBundle(own().admin, 'authority');
+    await registerCaBundle(own().admin, 'authority', liveReader(own().admin));
     const data = JSON.stringify({ data: { 'ca.crt': 'YQ==' } });
     const secret = ['secret', 'plimsoll-webhook-tls', '-n', 'plimsoll-system'];
     await kubectl(['patch', ...secret, '--type=merge', '--field-manager=plimsoll-webhook', '-p', data]);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { failureOf, type Outcome } from '#shared/kube/client/outcome.ts';
 import { registerCaBundle } from '#webhook/registration/registration.ts';
+import { liveReader } from '#webhook/cluster-state/read-own.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
 
 const WANTED = Buffer.from('ours').toString('base64');
@@ -42,19 +43,19 @@ function cluster(races: number, theirs = '') {
 
 test('a replica that was slower than another reads again, and writes', async () => {
   const { client, bundles, patches } = cluster(2);
-  await registerCaBundle(client, 'ours');
+  await registerCaBundle(client, 'ours', liveReader(client));
   expect([bundles(), patches()]).toEqual([[WANTED, WANTED], 6]);
 });
 
 test('a replica that was slower writes nothing where the other has written the same', async () => {
   const { client, bundles, patches } = cluster(1, WANTED);
-  await registerCaBundle(client, 'ours');
+  await registerCaBundle(client, 'ours', liveReader(client));
   expect([bundles(), patches()]).toEqual([[WANTED, WANTED], 2]);
 });
 
 test('it gives up where others are always faster', async () => {
   const { client, patches } = cluster(100);
-  await expect(registerCaBundle(client, 'ours')).rejects.toThrow('cannot register in');
+  await expect(registerCaBundle(client, 'ours', liveReader(client))).rejects.toThrow('cannot register in');
   expect(patches()).toBeGreaterThanOrEqual(4);
   expect(patches()).toBeLessThanOrEqual(8);
 });

@@ -60,8 +60,8 @@ export function heldCause(
 }
 
 /**
- * Pods in spare room go whoever else causes the shortage: without them the room would be there. Only what another one
- * is about to free is awaited; one that may not be asked, by the budget of a tenant, must not keep what was lent.
+ * Pods in spare room go even if another pod causes the shortage: without them the room would be there. Only room that
+ * is about to become free is awaited; a cause that a tenant's budget protects must not keep what was lent.
  */
 function delaysSpare({ candidate, standing, rank }: HeldPodTaking): boolean {
   return candidate !== undefined && mustMakeWay(candidate) && (standing !== 'held' || rank === NOT_RANKED);

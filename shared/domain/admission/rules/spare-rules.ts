@@ -1,5 +1,5 @@
 /*
- * Who may run in spare room. Nodes lend it to pods that a PriorityPolicy sends there (runOn): nobody else may name it,
+ * Who may run in spare room. Nodes lend it to pods that a PriorityPolicy sends there (runOn): no other pod may name it,
  * and a pod that runs in it requests nothing of the node, or it would hold both.
  */
 import type { Because } from '#shared/domain/base/because.ts';

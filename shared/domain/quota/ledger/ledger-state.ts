@@ -27,8 +27,8 @@ export interface Reservation {
   /** Identifies the request that may cancel it; absent when several requests asked for the same pod, and none may. */
   readonly claim?: string;
   /**
-   * A counted pod has its name, whose cost it takes over: both together count as the larger. Whoever cancels it cannot
-   * tell what it added, and takes nothing away until the next recount.
+   * A counted pod has its name, whose cost it takes over: both together count as the larger. A replica that cancels it
+   * cannot tell what it added, and takes nothing away until the next recount.
    */
   readonly isNameTaken?: boolean;
 }

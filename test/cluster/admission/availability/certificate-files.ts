@@ -5,6 +5,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import { type Harness, uniqueName } from '#test/contract/harness.ts';
 import { registerCaBundle } from '#webhook/registration/registration.ts';
+import { liveReader } from '#webhook/cluster-state/read-own.ts';
 
 /** The certificate files of a webhook, and a way to renew them. */
 export interface CertificateFiles {
@@ -36,7 +37,7 @@ export function certificateFiles(api: Harness): CertificateFiles {
 
   /** There may be no configurations yet, or they change concurrently: the next round follows soon. */
   function inject(): void {
-    void registerCaBundle(api.client, authority.certPem).catch(() => undefined);
+    void registerCaBundle(api.client, authority.certPem, liveReader(api.client)).catch(() => undefined);
   }
 
   beforeAll(() => {

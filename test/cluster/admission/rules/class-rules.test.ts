@@ -13,17 +13,18 @@ import { eventually } from '#test/build/waiting.ts';
 import { collectionPath, workloadKind } from '#test/webhook/support/workloads.ts';
 
 const PATIENCE_MS = 30_000;
+const RULE_POLICIES = [...rulePolicies(), ...recordPolicy()];
 const RULE = { name: 'r', ownerKinds: ['Job'], priorityClassName: 'any' };
 
 describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
   'the API server alone, without a webhook',
   () => {
-    givesByRule((api) => rulesAlone(api, { policies: [...rulePolicies(), ...recordPolicy(), ...defaultPolicy()] }));
+    givesByRule((api) => rulesAlone(api, { policies: [...RULE_POLICIES, ...defaultPolicy()] }));
   },
 );
 
 describe.skipIf(!hasCluster())('the webhook, without the policy that gives defaults', () => {
-  givesByRule((api) => registeredWebhooks(api, { policies: [...rulePolicies(), ...recordPolicy()] }));
+  givesByRule((api) => registeredWebhooks(api, { policies: RULE_POLICIES }));
 });
 
 function givesByRule(install: (api: ReturnType<typeof contractHarness>) => void): void {
