@@ -1,7 +1,14 @@
 import type { Steps } from '#shared/domain/base/steps.ts';
 import { podName } from '#shared/domain/base/texts.ts';
 import { controllerOf, type Pod } from '#shared/domain/pod/pod.ts';
-import { type Gang, type GangFacts, gangKey, type GangMember, groupGangs } from '#shared/domain/gang/gang.ts';
+import {
+  type Gang,
+  type GangFacts,
+  gangKey,
+  type GangMember,
+  type GangWish,
+  groupGangs,
+} from '#shared/domain/gang/gang.ts';
 import { tooLarge } from '#shared/domain/queue/gang-too-large.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
@@ -17,9 +24,17 @@ export interface QueueMember extends GangMember {
 
 export type QueueGang = Gang<QueueMember>;
 
+/** What its labels say is read once. */
+interface NamedPod {
+  readonly pod: QueuedPod;
+  readonly gang: GangWish;
+}
+
 /** The pods of queues that name a gang, by gang. Empty where none does. */
 export class NamedGangs {
-  readonly #members = new Map<string, Map<string, QueuedPod>>();
+  readonly #members = new Map<string, Map<string, NamedPod>>();
+  /** The gang of a pod, by UID. */
+  readonly #keys = new Map<string, string>();
   /** UIDs of those that have succeeded, by gang and controller, as long as the API server has them. */
   readonly #succeeded = new Map<string, Set<string>>();
   readonly #keyOfSucceeded = new Map<string, string>();
@@ -28,25 +43,31 @@ export class NamedGangs {
     return this.#members.size;
   }
 
-  values(): Iterable<ReadonlyMap<string, QueuedPod>> {
+  has(uid: string): boolean {
+    return this.#keys.has(uid);
+  }
+
+  values(): Iterable<ReadonlyMap<string, NamedPod>> {
     return this.#members.values();
   }
 
-  /** `before` is the pod as it was: its labels may name another gang now. */
-  put(pod: QueuedPod, before: QueuedPod | undefined): void {
-    const { gang } = pod;
-    if (this.#members.size > 0 && before !== undefined && before.gang?.name !== gang?.name) this.remove(before);
-    if (gang === undefined) return;
-    const key = gangKey(pod.namespace, gang.name);
-    const members = this.#members.get(key) ?? new Map<string, QueuedPod>();
-    this.#members.set(key, members.set(pod.uid, pod));
+  /** Its labels may name another gang than before. */
+  put(pod: QueuedPod): void {
+    const { uid, gang } = pod;
+    const key = gang && gangKey(pod.namespace, gang.name);
+    if (this.#keys.get(uid) !== key) this.remove(uid);
+    if (gang === undefined || key === undefined) return;
+    this.#keys.set(uid, key);
+    const members = this.#members.get(key) ?? new Map<string, NamedPod>();
+    this.#members.set(key, members.set(uid, { pod, gang }));
   }
 
-  remove(pod: QueuedPod): void {
-    if (this.#members.size === 0 || pod.gang === undefined) return;
-    const key = gangKey(pod.namespace, pod.gang.name);
+  remove(uid: string): void {
+    const key = this.#keys.get(uid);
+    if (key === undefined) return;
+    this.#keys.delete(uid);
     const members = this.#members.get(key);
-    if (members?.delete(pod.uid) === true && members.size === 0) this.#members.delete(key);
+    if (members?.delete(uid) === true && members.size === 0) this.#members.delete(key);
   }
 
   noteEnd(pod: Pod): void {
@@ -93,9 +114,9 @@ export function* gangsOf(input: GangInput): Steps<ReturnType<typeof groupGangs<Q
   for (const named of input.gangs.values()) {
     looked += named.size;
     if (looked >= MEMBERS_PER_STEP) yield void (looked = 0);
-    const members = Array.from(named.values()).filter(({ isEnding }) => !isEnding);
+    const members = Array.from(named.values()).filter(({ pod }) => !pod.isEnding);
     const groups = groupGangs(
-      members.flatMap((pod) => memberOf(pod, input)),
+      members.flatMap((each) => memberOf(each, input)),
       factsOf(input),
     );
     for (const each of groups.refused) refused.push(each);
@@ -114,12 +135,12 @@ function factsOf({ gangs, minOf = () => 'None' }: GangInput): GangFacts {
 }
 
 /** A waiting pod without a queue is in no gang either. */
-function memberOf(pod: QueuedPod, { find, counted }: GangInput): readonly QueueMember[] {
-  const { uid, gang, owner } = pod;
+function memberOf({ pod, gang }: NamedPod, { find, counted }: GangInput): readonly QueueMember[] {
+  const { uid, owner } = pod;
   const isIn = !isWaiting(pod);
-  const found = find(pod);
-  if (gang === undefined || (!isIn && found.kind === 'none')) return [];
-  const queue = isIn ? chargedQueue(pod, find) : found.kind === 'queue' ? found.name : '';
+  const found = isIn ? undefined : find(pod);
+  if (found?.kind === 'none') return [];
+  const queue = found?.name ?? chargedQueue(pod, find);
   const requests = counted(pod.requests);
   return [{ pod, uid, gang, owner, queue, isIn, requests, name: podName(pod) }];
 }

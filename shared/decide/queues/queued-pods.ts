@@ -189,7 +189,7 @@ export class QueuedPods {
     if (pod === undefined) return;
     this.#pods.delete(uid);
     this.#marked.delete(uid);
-    this.gangs.remove(pod);
+    this.gangs.remove(uid);
     this.#uncount(pod);
     this.#changes += 1;
   }
@@ -210,7 +210,7 @@ export class QueuedPods {
     this.#pods.set(pod.uid, pod);
     if (pod.admitted?.against === undefined) this.#marked.delete(pod.uid);
     else this.#marked.set(pod.uid, pod);
-    this.gangs.put(pod, before);
+    this.gangs.put(pod);
     if (isPlaced(pod)) this.placed.add(pod.admitted.queue, pod.requests);
     else this.#open.add(pod);
   }

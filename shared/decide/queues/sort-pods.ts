@@ -87,6 +87,7 @@ export class SortedPods {
   readonly outOfGang: HomelessPod[] = [];
   gangs: readonly QueueGang[] = [];
   readonly hasGangs: boolean;
+  readonly isOfGang: (uid: string) => boolean;
   readonly wantedQueues = new Map<string, ChildOf>();
   readonly unplaced: QueuedPod[] = [];
   readonly returned: ReturnedShare[] = [];
@@ -108,7 +109,9 @@ export class SortedPods {
 
   constructor(input: QueuePassInput, { capped }: NodeRoom) {
     this.capped = capped;
-    this.hasGangs = input.pods.gangs.size > 0;
+    const { gangs } = input.pods;
+    this.hasGangs = gangs.size > 0;
+    this.isOfGang = (uid) => gangs.has(uid);
     this.places = input.pods.places.inPass({ now: input.now, ending: () => input.pods.ending() });
     this.#surging = surgingQueues(input);
     this.counted = podCounter(input.directory.tree);
@@ -218,8 +221,7 @@ function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {
   const isOfQueue = (place: KeptPlace): boolean =>
     chargedQueue(place, find) === found.name && sorted.keeps(place, found.name);
   // A gang goes in whole, and so do the pods that replace it.
-  const isOfGang = sorted.hasGangs && pod.gang !== undefined;
-  if (!isOfGang && sorted.places.take(pod, isOfQueue)) {
+  if (!sorted.isOfGang(pod.uid) && sorted.places.take(pod, isOfQueue)) {
     sorted.replacing.push(waits);
     hold(sorted, found.name, pod.requests);
   } else wait(sorted, goesFirst ? { ...waits, goesFirst } : waits);

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { finish } from '#shared/domain/base/steps.ts';
+import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
+import { gangsOf } from '#shared/decide/queues/gangs.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import { GATE, queueFor, queueWorld, type WatchedPod } from './queue-world.ts';
 
@@ -96,6 +99,19 @@ describe('gangs in a pass of the queues', () => {
     world.see(waits('a'));
     world.see(waits('b', { namespace: 'bank', labels: { ...LABELS, 'plimsoll.dev/gang-size': '2' } }));
     expect(gangs(world.plan()).map(([gang]) => gang)).toEqual(['shop/train of-shop 4/4', 'bank/train of-bank 2/2']);
+  });
+
+  test('no queue is looked for in which a pod stands that was let in to one', () => {
+    const world = queueWorld([queueFor('shop')]);
+    for (const name of ['a', 'b', 'c', 'd']) world.see(runs(name));
+    const sought: string[] = [];
+    const find = ({ label }: { readonly label: string }) => {
+      sought.push(label);
+      return { kind: 'none', because: { code: '', text: '', facts: {} } } as const;
+    };
+    const tree = world.plan().directory.tree;
+    const input = { gangs: world.pods.gangs, tree, find, counted: (requests: QueueAmounts) => requests };
+    expect([finish(gangsOf(input)).gangs[0]?.members.length, sought]).toEqual([4, []]);
   });
 
   test('the annotations of Kueue are kept by the reader of pods, and so is a PodGroup', () => {
