@@ -61,7 +61,10 @@ const NAME_TAKEN = reason<{ queue: string; child: string }>(
   ({ queue, child }) => `queue ${child} is not part of queue ${queue}: give it another name or set its parent`,
 );
 
-const WHY_DETACHED = { UnknownParent: 'its parent does not exist', Cycle: 'its parents lead back to it' } as const;
+const WHY_DETACHED = {
+  UnknownParent: 'a queue above it does not exist',
+  Cycle: 'its parents lead back to it',
+} as const;
 
 /**
  * The queue of a pod: the one that its label names, if that queue admits the namespace; else the one that the namespace
@@ -86,14 +89,18 @@ function notAdmitted(queue: string, namespace: string): FoundQueue {
 function leafNamed(queue: string, namespace: string, directory: QueueDirectory): FoundQueue {
   const { tree } = directory;
   const index = tree.indexes.get(queue);
-  if (index === undefined) return { kind: 'none', because: NOT_FOUND({ queue }, { queue }) };
-  const detached = tree.detached.get(queue);
-  if (detached !== undefined) {
-    return { kind: 'none', because: DETACHED({ queue, why: WHY_DETACHED[detached] }, { queue, detached }) };
-  }
+  if (index === undefined || tree.detached.has(queue)) return { kind: 'none', because: whyNoLeaf(tree, queue) };
   if (tree.queues[index]?.childTemplate !== undefined) return childFor({ parent: queue, namespace }, index, directory);
-  if (!isLeaf(tree, index)) return { kind: 'none', because: NOT_A_LEAF({ queue }, { queue }) };
+  if (!isLeaf(tree, index)) return { kind: 'none', because: whyNoLeaf(tree, queue) };
   return { kind: 'queue', name: queue, index };
+}
+
+/** Why pods cannot stand in a queue that is missing, detached or has others below it. */
+export function whyNoLeaf({ indexes, detached }: QueueTree, queue: string): Because {
+  if (!indexes.has(queue)) return NOT_FOUND({ queue }, { queue });
+  const reasonOf = detached.get(queue);
+  if (reasonOf === undefined) return NOT_A_LEAF({ queue }, { queue });
+  return DETACHED({ queue, why: WHY_DETACHED[reasonOf] }, { queue, detached: reasonOf });
 }
 
 function childFor(child: ChildOf, parentIndex: number, directory: QueueDirectory): FoundQueue {

@@ -1,5 +1,4 @@
 import { reason } from '#shared/domain/base/because.ts';
-import type { DetachedReason } from './queue-tree.ts';
 
 /* Why pods are let in, and why they wait. */
 
@@ -27,18 +26,6 @@ export const BEHIND = reason<InQueue & { readonly first: string }>(
 export const NOT_CHARGED = reason<object>(
   'NotCharged',
   () => 'waits until the quotas of its namespace have counted it',
-);
-export const NO_QUEUE = reason<InQueue>(
-  'UnknownQueue',
-  ({ queue }) => `waits for queue ${queue}, which does not exist`,
-);
-export const NO_LEAF = reason<InQueue>('NotALeaf', ({ queue }) => `queue ${queue} has children: use one of them`);
-export const DETACHED = reason<InQueue & { readonly reasonOf: DetachedReason }>(
-  ({ reasonOf }) => reasonOf,
-  ({ queue, reasonOf }) =>
-    reasonOf === 'Cycle'
-      ? `queue ${queue} stands in a circle of parents`
-      : `a queue above queue ${queue} does not exist`,
 );
 export const NO_SHARE = reason<InQueue>(
   'UnknownShare',

@@ -3,18 +3,8 @@ import { compareTexts } from '#shared/domain/base/texts.ts';
 import { finish, type Steps, sortInSteps } from '#shared/domain/base/steps.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
-import {
-  BEHIND,
-  DETACHED,
-  FROM_REST,
-  NEXT_PASS,
-  NOT_CHARGED,
-  NO_LEAF,
-  NO_QUEUE,
-  NO_SHARE,
-  OUTSTANDING,
-  WITHIN_SHARE,
-} from './let-in-messages.ts';
+import { BEHIND, FROM_REST, NEXT_PASS, NOT_CHARGED, NO_SHARE, OUTSTANDING, WITHIN_SHARE } from './let-in-messages.ts';
+import { whyNoLeaf } from './find-queue.ts';
 import { type Queue, type QueueAmounts, queueQuantity } from './queue.ts';
 import type { WaitingPod } from './queue-pod.ts';
 import { isLeaf, pathOf, type QueueTree } from './queue-tree.ts';
@@ -211,7 +201,7 @@ type Objection = () => Because;
 function objectionTo(pass: LetInPass, pod: WaitingPod, round: RoundKind): Objection | undefined {
   const { tree } = pass.question;
   const queue = tree.indexes.get(pod.queue);
-  if (queue === undefined || !isLeaf(tree, queue)) return () => queueObjection(tree, pod.queue);
+  if (queue === undefined || !isLeaf(tree, queue)) return () => whyNoLeaf(tree, pod.queue);
   if (!pod.isCharged) return () => NOT_CHARGED({}, { queue: pod.queue });
   const { keptBack } = pod;
   if (keptBack !== undefined) return () => keptBack;
@@ -236,12 +226,6 @@ function overLatent({ question: { tree, latent }, usage }: LetInPass, pod: Waiti
     return (): Because => OUTSTANDING({ queue: name, type, amount }, { queue: name, type, amount });
   }
   return undefined;
-}
-
-function queueObjection({ detached, indexes }: QueueTree, queue: string): Because {
-  if (!indexes.has(queue)) return NO_QUEUE({ queue }, { queue });
-  const reasonOf = detached.get(queue);
-  return reasonOf === undefined ? NO_LEAF({ queue }, { queue }) : DETACHED({ queue, reasonOf }, { queue });
 }
 
 function overMaximum({ question: { tree }, usage }: LetInPass, pod: WaitingPod, path: readonly number[]) {

@@ -265,7 +265,7 @@ function reclaim({ pod, tree }: ReclaimQuestion, found: FoundSet): ReclaimDecisi
 }
 
 const NO_QUEUE = reason<{ readonly queue: string }>(
-  'UnknownQueue',
+  'QueueNotFound',
   ({ queue }) => `queue ${queue} does not exist: nothing says what it was promised`,
 );
 /** A budget without which some node would have a set. */

@@ -130,10 +130,10 @@ describe('why a pod waits', () => {
   });
 
   test.each([
-    ['UnknownQueue', waiting('p', 'nowhere'), 'waits for queue nowhere, which does not exist'],
-    ['NotALeaf', waiting('p', 'a'), 'queue a has children: use one of them'],
-    ['UnknownParent', waiting('p', 'lost'), 'a queue above queue lost does not exist'],
-    ['Cycle', waiting('p', 'x'), 'queue x stands in a circle of parents'],
+    ['QueueNotFound', waiting('p', 'nowhere'), 'queue nowhere does not exist'],
+    ['QueueHasChildren', waiting('p', 'a'), 'queue a has queues below it, and pods can stand only in one of those'],
+    ['QueueDetached', waiting('p', 'lost'), 'queue lost is not part of the tree: a queue above it does not exist'],
+    ['QueueDetached', waiting('p', 'x'), 'queue x is not part of the tree: its parents lead back to it'],
     [
       'NotCharged',
       waiting('p', 'a.1', { isCharged: false }),

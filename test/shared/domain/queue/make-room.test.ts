@@ -58,7 +58,7 @@ describe('where a pod finds room', () => {
     ['TakerDisabled', policyOf('Disabled'), {}],
     ['TakerNotUnderGuarantee', { guaranteed: cpu(0) }, {}],
     ['NotEnough', {}, { priority: -1 }],
-    ['UnknownQueue', {}, { queue: 'deleted' }],
+    ['QueueNotFound', {}, { queue: 'deleted' }],
   ])('nobody goes by the laws: %s', (code, change, pod) => {
     const queues = [queue('taker', undefined, { guaranteed: cpu(100), ...change }), queue('giver')];
     expect(found(makeRoom(stateOf(queues, [full]), [seeker('p', 'taker', pod)]))).toEqual([['None', code]]);

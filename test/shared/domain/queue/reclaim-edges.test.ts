@@ -31,7 +31,7 @@ describe('who takes nothing', () => {
     const queues = [...QUEUES, queue('root', undefined, change)];
     expect(decideReclaim(question(queues, nodes, waiting('p', 'deleted')))).toMatchObject({
       kind: 'none',
-      because: { code: 'UnknownQueue', text: 'queue deleted does not exist: nothing says what it was promised' },
+      because: { code: 'QueueNotFound', text: 'queue deleted does not exist: nothing says what it was promised' },
     });
   });
 
