@@ -141,6 +141,11 @@ export const RENAMED: Renamed = {
     'spec.reclaim.overuse': ['queues.reclaimOveruse', 'reclaimOveruse'],
     'spec.reclaim.replacements': ['queues.replacements', 'queueReplacements'],
   }),
+  ...movedTo('DisruptionPolicy plimsoll', {
+    'spec.retention.period': ['disruptions.keepDays'],
+    'spec.retention.perNamespace': ['disruptions.keepPerNamespace'],
+    'spec.retention.total': ['disruptions.keepInAll'],
+  }),
   ...movedTo('the NodePressurePolicy of the nodes', {
     'spec.avoidance.mode': ['nodes.avoidance'],
     'spec.avoidFor': ['nodes.avoidForSeconds'],

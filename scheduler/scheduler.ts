@@ -85,9 +85,7 @@ function controllerParts(
   const { namespace: positionNamespace } = process.leaderElection;
   return [
     nodes.passes === 'On' ? nodeController({ ...context, configuration: nodes }) : [],
-    disruptions.record === 'On'
-      ? disruptionRecorder({ ...context, ...view, positionNamespace, removals, configuration: disruptions })
-      : [],
+    disruptions.record === 'On' ? disruptionRecorder({ ...context, ...view, positionNamespace, removals }) : [],
     queued ? queueLeader({ ...context, view, pods: queued, queues: stored, ownerDisruptedAt }) : [],
     process.extender === 'On' && preemptionLoops.mode !== 'Off'
       ? loopRecorder({ ...context, loops, recorded: view.recordedLoops })

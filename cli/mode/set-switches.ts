@@ -19,7 +19,7 @@ import {
 } from './messages.ts';
 import { FIELD_MANAGER } from './plan-mode.ts';
 import { isConfirmed } from './run-mode.ts';
-import { SWITCHES, switchRows } from './show-switches.ts';
+import { ONE_OBJECT, SWITCHES, switchRows } from './show-switches.ts';
 
 export interface SetOptions extends ClusterOptions {
   readonly dryRun: DryRunStrategy;
@@ -76,7 +76,7 @@ export function specOf(values: SwitchSetting['values']): object {
     const last = path.pop() ?? '';
     let parent = spec;
     for (const key of path) parent = (parent[key] ??= {}) as Record<string, unknown>;
-    parent[last] = value;
+    parent[last] = /^\d+$/.test(value) ? Number(value) : value;
   }
   return spec;
 }
@@ -116,8 +116,7 @@ async function change(
   const { resource, name } = setting;
   const found = await getObject(client, { resource, name });
   const present = found.kind === 'ok' ? found.object : undefined;
-  // The Queue root need not exist.
-  const isMade = found.kind === 'notFound' && resource === QUEUES;
+  const isMade = found.kind === 'notFound' && ONE_OBJECT.get(resource) === name;
   if (found.kind !== 'ok' && !isMade) return cannotSet(labelOf(setting), found.message);
   if (!(await maySet(changesOf(setting, present), options, io))) return NOT_CONFIRMED;
   if (options.dryRun === 'client') return undefined;

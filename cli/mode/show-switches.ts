@@ -1,5 +1,7 @@
+import { DEFAULT_RETENTION } from '#shared/domain/disruption/disruption.ts';
 import { DEFAULT_RECLAIM, reclaimInForce } from '#shared/domain/queue/reclaim-settings.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
+import { DISRUPTION_POLICY } from '#shared/kube/api-names.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import {
   DISRUPTION_POLICIES,
@@ -17,13 +19,21 @@ import type { OutputFormat } from '#cli/output/output-option.ts';
 import { formatTable } from '#cli/output/table.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 
-/** The fields by which an operator lets a part act, with what holds where they are absent. */
+/** The fields by which an operator lets a part act or bounds it, with what holds where they are absent. */
 export const SWITCHES: readonly (readonly [Resource, Readonly<Record<string, string>>])[] = [
   [NODE_PRESSURE_POLICIES, { mode: 'DryRun', 'avoidance.mode': 'DryRun', 'taints.mode': 'DryRun' }],
   [QUEUES, Object.fromEntries(Object.entries(DEFAULT_RECLAIM).map(([field, value]) => [`reclaim.${field}`, value]))],
   [RESCHEDULING_POLICIES, { mode: 'DryRun' }],
   [PRIORITY_POLICIES, { onViolation: 'Deny' }],
-  [DISRUPTION_POLICIES, { forbiddingBudgets: 'Show' }],
+  [
+    DISRUPTION_POLICIES,
+    {
+      forbiddingBudgets: 'Show',
+      'retention.period': '168h',
+      'retention.perNamespace': String(DEFAULT_RETENTION.perNamespace),
+      'retention.total': String(DEFAULT_RETENTION.total),
+    },
+  ],
 ];
 
 /** One switch of one object. */
@@ -43,20 +53,27 @@ function fieldsInForce(object: object): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(reclaim).map(([field, value]) => [`reclaim.${field}`, value]));
 }
 
-/** The switches of the objects of a kind; of queues only the root has any, also where there is no such object. */
+/** Kinds of which one object has the switches, which hold also where there is no such object. */
+export const ONE_OBJECT: ReadonlyMap<Resource, string> = new Map([
+  [QUEUES, ROOT_QUEUE],
+  [DISRUPTION_POLICIES, DISRUPTION_POLICY],
+]);
+
+/** The switches of the objects of a kind. */
 export function switchRows(
   resource: Resource,
   fields: Readonly<Record<string, string>>,
   objects: readonly object[],
 ): readonly SwitchRow[] {
-  const roots = objects.filter((each) => fieldOf(fieldOf(each, 'metadata'), 'name') === ROOT_QUEUE);
-  const absent = [{ metadata: { name: ROOT_QUEUE } }];
-  const shown = resource !== QUEUES ? objects : roots.length > 0 ? roots : absent;
+  const only = ONE_OBJECT.get(resource);
+  const named = objects.filter((each) => fieldOf(fieldOf(each, 'metadata'), 'name') === only);
+  const shown = only === undefined ? objects : named.length > 0 ? named : [{ metadata: { name: only } }];
   return shown.flatMap((object) => {
     const name = String(fieldOf(fieldOf(object, 'metadata'), 'name'));
     const inForce = resource === QUEUES ? fieldsInForce(object) : {};
     return Object.entries(fields).map(([field, usual]) => {
-      const written = field.split('.').reduce<unknown>(fieldOf, fieldOf(object, 'spec'));
+      const found = field.split('.').reduce<unknown>(fieldOf, fieldOf(object, 'spec'));
+      const written = typeof found === 'number' ? String(found) : found;
       const isDefault = typeof written !== 'string' || written === '';
       const value = inForce[field] ?? (isDefault ? usual : written);
       return {

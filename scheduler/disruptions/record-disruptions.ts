@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { encodeDisruption, encodeOutcome } from '#shared/api/disruption.ts';
 import { disruptionOf, type Removal } from '#shared/domain/disruption/removal.ts';
 import type { DueWrite, Removals } from '#shared/domain/disruption/removals.ts';
-import { expiredRecords, type StoredRecord } from '#shared/domain/disruption/disruption.ts';
+import { DEFAULT_RETENTION, expiredRecords, type StoredRecord } from '#shared/domain/disruption/disruption.ts';
 import { isSameOwner } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { COMPONENT_NAMES, LABEL_POD_UID } from '#shared/kube/api-names.ts';
+import { COMPONENT_NAMES, DISRUPTION_POLICY, LABEL_POD_UID } from '#shared/kube/api-names.ts';
 import { createObject, deleteObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { ControllerPart, TermWork } from '#shared/kube/lease/run-controller.ts';
 import type { ListWatch } from '#shared/kube/reflector/list-watch.ts';
-import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import { createReflector } from '#shared/kube/reflector/reflector.ts';
 import type { SharedContext } from '#shared/kube/reflector/shared-streams.ts';
 import { DISRUPTIONS } from '#shared/kube/resource.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
@@ -24,8 +24,6 @@ import { createBudgetReport } from './report-budgets.ts';
 import { createLimitReports } from './report-limits.ts';
 import { catchUpOnce } from './missed-removals.ts';
 
-const DAY = 86_400;
-
 /** `disruptions` of SchedulerConfiguration: the record of removed pods. */
 export const disruptionsSchema = z
   .strictObject({
@@ -35,18 +33,12 @@ export const disruptionsSchema = z
       .describe(
         'On writes a Disruption for each removed pod, on one replica; reads all pods, also without the extender',
       ),
-    keepDays: z.number().min(0.01).max(365).default(7).describe('How long a Disruption is kept'),
-    keepPerNamespace: z.number().int().min(1).max(20_000).default(500).describe('Maximum Disruptions per namespace'),
-    keepInAll: z.number().int().min(1).max(100_000).default(20_000).describe('Maximum Disruptions in the cluster'),
   })
   .prefault({});
-
-export type DisruptionsConfiguration = z.output<typeof disruptionsSchema>;
 
 export interface DisruptionRecorderOptions extends SharedContext {
   /** Of the ConfigMap that stores up to where removals are recorded. */
   readonly positionNamespace: string;
-  readonly configuration: DisruptionsConfiguration;
   readonly removals: Removals;
   readonly snapshot: Pick<ClusterSnapshot, 'pressures' | 'nodes' | 'budgets'>;
   /** The watch that observes the removals. */
@@ -116,7 +108,7 @@ function recordOneTerm(options: Recording): TermWork {
     await caughtUp(signal);
     for (const { podUid } of stored.values()) removals.written(podUid, 'record');
   };
-  const expired = expiredOf(options, stored);
+  const expired = expiredOf(options);
   const keepPosition = positionKeeper(options);
   const keepAccounts = accountKeeper(options);
   const task = async (passing: AbortSignal): Promise<void> => {
@@ -159,17 +151,13 @@ function readStored({ metadata }: KubeObject): StoredDisruption {
 
 type Expired = (most: number) => readonly StoredDisruption[];
 
-/** The expired records; a pass does not sort all of them. */
-function expiredOf({ configuration, clock }: Recording, stored: Reflector<StoredDisruption>): Expired {
-  const retention = {
-    keepMs: configuration.keepDays * DAY * 1_000,
-    perNamespace: configuration.keepPerNamespace,
-    total: configuration.keepInAll,
-  };
+/** The expired records; none before the policy has been read. A pass does not sort all of them. */
+function expiredOf({ clock, copies: { stored, known } }: Recording): Expired {
   let expired: readonly StoredDisruption[] = [];
   let judgedAt = -Infinity;
   return (most) => {
-    if (clock.monotonic() - judgedAt >= RETENTION_PERIOD_MS) {
+    if (known.policies.isSynced() && clock.monotonic() - judgedAt >= RETENTION_PERIOD_MS) {
+      const { retention = DEFAULT_RETENTION } = known.policies.get(DISRUPTION_POLICY) ?? {};
       expired = expiredRecords(stored.values(), retention, clock.now());
       judgedAt = clock.monotonic();
     }

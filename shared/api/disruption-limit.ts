@@ -22,7 +22,8 @@ function readPortion(object: WireObject, key: string): Portion | undefined {
   return { value: Number(percent), isPercent: true };
 }
 
-function readWindow(limit: WireObject, key: string): number {
+/** A length of time, in milliseconds. */
+export function readWindow(limit: WireObject, key: string): number {
   const written = readText(limit, key) ?? '';
   const parsed = parseDuration(written);
   const windowMs = parsed.ok ? durationSeconds(parsed.nanoseconds) * 1_000 : 0;

@@ -44,7 +44,11 @@ export const ACCEPTED: readonly (readonly [Resource, object])[] = [
   ],
   [
     DISRUPTION_POLICIES,
-    { forbiddingBudgets: 'Deny', defaults: [{ priority: { max: 99 }, limits: [{ max: '50%', window: '1h' }] }] },
+    {
+      forbiddingBudgets: 'Deny',
+      defaults: [{ priority: { max: 99 }, limits: [{ max: '50%', window: '1h' }] }],
+      retention: { period: '720h', perNamespace: 50, total: 5_000 },
+    },
   ],
   [QUEUES, {}],
   [

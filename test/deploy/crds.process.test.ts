@@ -166,6 +166,9 @@ describe('the rules, each with its sentence', () => {
       { defaults: [{ priority: { min: 2, max: 1 }, minAvailable: 1 }] },
       'min must not be greater than max',
     ],
+    [DISRUPTION_POLICIES, { retention: { period: '14m' } }, 'period must be from 15m to 8760h'],
+    [DISRUPTION_POLICIES, { retention: { period: '7d' } }, 'spec.retention.period'],
+    [DISRUPTION_POLICIES, { retention: { total: 0 } }, 'spec.retention.total'],
     [DISRUPTION_ACCOUNTS, {}, 'must be named plimsoll'],
     [
       RESCHEDULING_POLICIES,

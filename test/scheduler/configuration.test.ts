@@ -50,7 +50,7 @@ describe('keys of earlier versions are refused with the new name', () => {
 
   test('the new names are read', () => {
     const flags = ['--queues-passes=On', '--leader-election-name=x'];
-    expect(load(flags, { PLIMSOLL_LOG_LEVEL: 'debug' }, 'disruptions: { keepDays: 3 }\n')).toEqual([]);
+    expect(load(flags, { PLIMSOLL_LOG_LEVEL: 'debug' }, 'disruptions: { record: On }\n')).toEqual([]);
   });
 });
 
@@ -63,6 +63,13 @@ describe('settings that are fields of objects now are refused with the field', (
     ['queues.reclaimOveruse', '--queues-reclaim-overuse', 'spec.reclaim.overuse of Queue root'],
     ['queues.replacements', '--queues-replacements=InTurn', 'spec.reclaim.replacements of Queue root'],
     ['reclaim', '--reclaim=Enforce', 'spec.reclaim.mode of Queue root'],
+    ['disruptions.keepDays', '--disruptions-keep-days=3', 'spec.retention.period of DisruptionPolicy plimsoll'],
+    [
+      'disruptions.keepPerNamespace',
+      '--disruptions-keep-per-namespace=9',
+      'spec.retention.perNamespace of DisruptionPolicy plimsoll',
+    ],
+    ['disruptions.keepInAll', '--disruptions-keep-in-all=9', 'spec.retention.total of DisruptionPolicy plimsoll'],
     ['nodes.avoidance', '--nodes-avoidance=Enforce', `spec.avoidance.mode of ${NODES}`],
     ['nodes.taints', '--nodes-taints=Off', `spec.taints.mode of ${NODES}`],
     ['nodes.families', '--nodes-families=Memory', `spec.taints.families of ${NODES}`],

@@ -1,3 +1,4 @@
+import type { Retention } from './disruption.ts';
 import type { PreparedSelector, Selector } from '#shared/domain/labels/label-selector.ts';
 import { DEFAULT_KEY, type LimitRule, type RateLimit, type CoveringRule } from './limit-rule.ts';
 import { controllerOf, hasEnded, isKubeletRefusal, type Pod } from '#shared/domain/pod/pod.ts';
@@ -27,6 +28,8 @@ export interface DisruptionPolicy {
   /** The first one whose range contains the priority applies. */
   readonly defaults: readonly DefaultLimit[];
   readonly forbiddingBudgets: BudgetResponse;
+  /** Of the record of removed pods. */
+  readonly retention: Retention;
 }
 
 /** The spec of a PodDisruptionBudget, and the status that its controller last wrote. */

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 
@@ -150,6 +151,9 @@ export interface Retention {
   readonly perNamespace: number;
   readonly total: number;
 }
+
+/** Where the DisruptionPolicy does not say it. */
+export const DEFAULT_RETENTION: Retention = { keepMs: 7 * 24 * HOUR_MS, perNamespace: 500, total: 20_000 };
 
 /**
  * The records to delete, the oldest first: too old, too many in one namespace, or too many in total. The total limit

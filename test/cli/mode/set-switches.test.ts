@@ -22,6 +22,11 @@ describe('plimsoll mode set', () => {
       ['reclaim.mode=Enforce', 'reclaim.by=Shares'],
       ['Queue', 'root', { reclaim: { mode: 'Enforce', by: 'Shares' } }],
     ],
+    [
+      'disruptionpolicy/plimsoll',
+      ['retention.period=720h', 'retention.total=5000'],
+      ['DisruptionPolicy', 'plimsoll', { retention: { period: '720h', total: 5_000 } }],
+    ],
   ])('%s %j', (object, settings, expected) => {
     expect(read(object, ...settings)).toEqual(expected);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NODE_PRESSURE_POLICIES, QUEUES } from '#shared/kube/resource.ts';
+import { DISRUPTION_POLICIES, NODE_PRESSURE_POLICIES, QUEUES } from '#shared/kube/resource.ts';
 import { SWITCHES, switchRows } from '#cli/mode/show-switches.ts';
 
 const fieldsOf = (kind: string) => SWITCHES.find(([resource]) => resource.kind === kind)?.[1] ?? {};
@@ -34,5 +34,18 @@ describe('the switches of a cluster', () => {
   ])('of queues %s only those of the root', (_, objects, first) => {
     const rows = shortly(switchRows(QUEUES, fieldsOf('Queue'), objects));
     expect([rows.length, rows[0]]).toEqual([4, first]);
+  });
+
+  test('of the one DisruptionPolicy, also where there is none, and numbers too', () => {
+    const rows = (...objects: readonly object[]) =>
+      shortly(switchRows(DISRUPTION_POLICIES, fieldsOf('DisruptionPolicy'), objects));
+    expect(rows()).toEqual([
+      'disruptionpolicy/plimsoll spec.forbiddingBudgets=Show (default)',
+      'disruptionpolicy/plimsoll spec.retention.period=168h (default)',
+      'disruptionpolicy/plimsoll spec.retention.perNamespace=500 (default)',
+      'disruptionpolicy/plimsoll spec.retention.total=20000 (default)',
+    ]);
+    const policy = { metadata: { name: 'plimsoll' }, spec: { retention: { total: 7 } } };
+    expect(rows(policy)).toContain('disruptionpolicy/plimsoll spec.retention.total=7');
   });
 });

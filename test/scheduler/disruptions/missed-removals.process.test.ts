@@ -8,6 +8,7 @@ const TIMEOUT_MS = 60_000;
 const PATIENCE_MS = 20_000;
 const PODS = '/api/v1/namespaces/default/pods';
 const POSITION = '/api/v1/namespaces/plimsoll-system/configmaps/plimsoll-disruptions';
+const POLICIES = '/apis/plimsoll.dev/v1alpha1/disruptionpolicies';
 const FLAGS = ['--extender=Off', '--nodes-passes=Off', '--disruptions-record=On'];
 
 describe('removals while no replica runs', { timeout: TIMEOUT_MS }, () => {
@@ -65,5 +66,12 @@ describe('removals while no replica runs', { timeout: TIMEOUT_MS }, () => {
     expect(process.log()).toContain('Removals in this period are not recorded');
     expect(await recorded()).toEqual(['first: Deletion', 'second: Deletion']);
     await process.stop();
+  });
+
+  test('are kept as the DisruptionPolicy says, which takes effect without a restart', async () => {
+    await runUntil(['first: Deletion', 'second: Deletion']);
+    const head = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'DisruptionPolicy', metadata: { name: 'plimsoll' } };
+    await send('POST', POLICIES, { ...head, spec: { retention: { perNamespace: 1 } } });
+    await eventually(async () => expect(await recorded()).toHaveLength(1), PATIENCE_MS);
   });
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { decodeAccount, encodeAccount } from '#shared/api/disruption-account.ts';
 import { decodeDisruptionLimit, encodeDisruptionLimit } from '#shared/api/disruption-limit.ts';
 import { decodeDisruptionPolicy, encodeDisruptionPolicy } from '#shared/api/disruption-policy.ts';
-import { CAUSES } from '#shared/domain/disruption/disruption.ts';
+import { CAUSES, DEFAULT_RETENTION } from '#shared/domain/disruption/disruption.ts';
 import { COMPONENTS } from '#shared/domain/disruption/limit-rule.ts';
 import { valueOf } from '#test/build/value-of.ts';
 import { selector, time, word } from './generated-fields.ts';
@@ -45,6 +45,10 @@ const policy = object(
         minLength: 1,
         maxLength: 4,
       }),
+      retention: fc.oneof(
+        fc.record({ period: fc.integer({ min: 169, max: 999 }).map((hours) => `${hours}h`) }),
+        fc.record({ perNamespace: fc.integer({ min: 1, max: 499 }), total: fc.integer({ min: 1, max: 19_999 }) }),
+      ),
     },
     { requiredKeys: [] },
   ),
@@ -114,4 +118,32 @@ test.each([
   [{ accountVersion: 2 }, 'status.accountVersion'],
 ])('an account %j lets nothing go: it is refused by the name of its field', (status, field) => {
   expect(decodeAccount({ status })).toMatchObject({ ok: false, field });
+});
+
+test.each([
+  [undefined, DEFAULT_RETENTION],
+  [{}, DEFAULT_RETENTION],
+  [{ period: '168h', perNamespace: 500, total: 20_000 }, DEFAULT_RETENTION],
+  [{ period: '15m' }, { ...DEFAULT_RETENTION, keepMs: 900_000 }],
+  [
+    { perNamespace: 1, total: 2 },
+    { ...DEFAULT_RETENTION, perNamespace: 1, total: 2 },
+  ],
+])('the retention %j of a DisruptionPolicy is read, with defaults', (retention, expected) => {
+  const raw = { metadata: { name: 'plimsoll' }, spec: { retention } };
+  expect(valueOf(decodeDisruptionPolicy(raw)).retention).toEqual(expected);
+});
+
+test.each([
+  [{ period: '14m' }, 'spec.retention.period', 'expected 15m to 8760h, got "14m"'],
+  [{ period: '9000h' }, 'spec.retention.period', 'expected 15m to 8760h, got "9000h"'],
+  [{ period: 'week' }, 'spec.retention.period', 'expected a duration such as 1h, got "week"'],
+  [{ total: 0 }, 'spec.retention.total', ''],
+])('the retention %j of a DisruptionPolicy is refused', (retention, field, message) => {
+  const raw = { metadata: { name: 'plimsoll' }, spec: { retention } };
+  expect(decodeDisruptionPolicy(raw)).toMatchObject({
+    ok: false,
+    field,
+    message: expect.stringContaining(message) as string,
+  });
 });

@@ -1,5 +1,8 @@
 import type { Server } from 'node:net';
 import { dirname } from 'node:path';
+import { expect } from 'vitest';
+import { createObject } from '#shared/kube/client/objects.ts';
+import { DISRUPTION_POLICIES } from '#shared/kube/resource.ts';
 import { registerFully } from '#webhook/registration/registration.ts';
 import { accountKubeconfig, WEBHOOK } from '#test/cluster/support/accounts.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
@@ -10,7 +13,12 @@ import { startWebhookProcess } from '#test/cluster/support/webhook-process.ts';
 
 const WEBHOOKS = 5;
 /** The records of a long run are more than a namespace keeps by default. */
-const KEPT = '--disruptions-keep-per-namespace=5000';
+const KEPT = {
+  apiVersion: 'plimsoll.dev/v1alpha1',
+  kind: 'DisruptionPolicy',
+  metadata: { name: 'plimsoll' },
+  spec: { retention: { perNamespace: 5_000 } },
+};
 /** As deployed: the replicas share their CA. */
 const SHARED_AUTHORITY = { tls: { secretName: 'plimsoll-webhook-tls', secretNamespace: 'plimsoll-system' } };
 
@@ -27,11 +35,12 @@ export async function killedProcesses(own: OwnCluster) {
   const front: Server = roundRobin(frontPort, ports.slice(0, WEBHOOKS));
   const target = { kind: 'url', url: `https://127.0.0.1:${frontPort}` } as const;
   await registerFully(admin, { target, failurePolicy: 'Ignore', gatedCallers: [] });
+  expect(await createObject(admin, { resource: DISRUPTION_POLICIES }, KEPT)).toMatchObject({ kind: 'ok' });
   const place = { folder: dirname(cluster.kubeconfig), kubeconfig: await accountKubeconfig(own, WEBHOOK) };
   const starts: readonly (() => Promise<Replica>)[] = ports.map((port, index) =>
     index < WEBHOOKS
       ? () => startWebhookProcess(place, { port, ...SHARED_AUTHORITY })
-      : () => startShipped(own, 'disruption-record', [KEPT], { port }),
+      : () => startShipped(own, 'disruption-record', [], { port }),
   );
   const replicas = await Promise.all(starts.map((start) => start()));
   return {

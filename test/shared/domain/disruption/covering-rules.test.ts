@@ -5,7 +5,7 @@ import {
   countPods,
   coveringRules,
 } from '#shared/domain/disruption/disruption-limit.ts';
-import { CAUSES } from '#shared/domain/disruption/disruption.ts';
+import { DEFAULT_RETENTION, CAUSES } from '#shared/domain/disruption/disruption.ts';
 import { componentOf } from '#shared/domain/disruption/limit-rule.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
@@ -29,6 +29,7 @@ function limit(name: string, labels: Readonly<Record<string, string>>): Disrupti
 const POLICY: DisruptionPolicy = {
   name: 'plimsoll',
   forbiddingBudgets: 'Show',
+  retention: DEFAULT_RETENTION,
   defaults: [
     { min: 1_000, max: Infinity, limits: [{ max: pods(1), windowMs: HOUR }], minAvailable: undefined },
     { min: -Infinity, max: 999, limits: [{ max: pods(5), windowMs: HOUR }], minAvailable: undefined },

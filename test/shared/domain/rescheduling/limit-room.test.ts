@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_RETENTION } from '#shared/domain/disruption/disruption.ts';
 import { HOUR_MS } from '#shared/domain/base/durations.ts';
 import type { Debit } from '#shared/domain/disruption/account.ts';
 import type { DefaultLimit, DisruptionLimit, LimitsOfNamespace } from '#shared/domain/disruption/disruption-limit.ts';
@@ -76,7 +77,7 @@ describe('the default limit of an owner', () => {
   const anyPriority = { min: -(2 ** 31), max: 2 ** 31 - 1, limits: TWO_AN_HOUR, minAvailable: undefined };
   const policyOf = (change: Partial<DefaultLimit> = {}) => {
     const defaults = [{ ...anyPriority, ...change }];
-    return { policy: { name: 'default', defaults, forbiddingBudgets: 'Show' as const } };
+    return { policy: { name: 'default', defaults, forbiddingBudgets: 'Show' as const, retention: DEFAULT_RETENTION } };
   };
   const name = 'the default limit of default/ReplicaSet/o0';
   const byDefault = (minutesAgo: number) => debit(`x${minutesAgo}`, minutesAgo, 'Agent', 'owner/owner-o0');
