@@ -58,9 +58,9 @@ export const agentConfiguration = z.strictObject({
         .describe('Time between measurements of pod memory near a threshold, in milliseconds'),
       slowMs: duration(1000).default(10_000).describe('Time between measurements of everything else, in milliseconds'),
       statusMs: duration(1000)
-        .max(120_000)
-        .default(120_000)
-        .describe('Longest time between status writes while nothing happens, in milliseconds'),
+        .max(360_000)
+        .default(360_000)
+        .describe('Longest time between status writes while nothing happens; two minutes at most if figures move'),
     })
     .prefault({}),
   warmUpMs: z

@@ -13,7 +13,7 @@ import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { PreviousStatus } from '#agent/observe/api-server/node-pressure-object.ts';
 import type { EvictionRecord, PassResult } from '#shared/decide/eviction/decide.ts';
 import { faultLog } from '#shared/runtime/fault-log.ts';
-import type { SignalLevel } from './signal-state.ts';
+import { isLending, needsWriting, writtenNow, type WrittenStatus } from './status-age.ts';
 import type { AgentMetrics } from './agent-metrics.ts';
 import type { SourcesShown } from './source-metrics.ts';
 import type { Doubts } from './pressure-conditions.ts';
@@ -65,7 +65,7 @@ export function createStatusWriter({ target, periodMs, clock, random, log }: Sta
 
   function succeeded(status: NodePressureStatus, generation: number | undefined): Past {
     faults.worked(target.nodeName);
-    const written = { status, atMs: clock.monotonic(), validMs: validForMs(periodMs, random()) };
+    const written = writtenNow(status, clock.monotonic(), periodMs, random());
     return { ...NOTHING_WRITTEN, written, generation };
   }
 
@@ -97,81 +97,8 @@ export function createStatusWriter({ target, periodMs, clock, random, log }: Sta
   };
 }
 
-/** The last written status, when it was written, and how long it stays valid while nothing happens. */
-export interface WrittenStatus {
-  readonly status: NodePressureStatus;
-  readonly atMs: number;
-  readonly validMs: number;
-}
-
 /** Shortest time between two writes. */
 const LEAST_MS = 1000;
-/** Longest time between writes while a resource is short. */
-const TROUBLE_MS = 20_000;
-/** And while an agent lends spare room that no kubelet probes: it is withdrawn where such an agent is silent for a minute. */
-const LENDING_MS = 40_000;
-/** This share of the period is random, so that the agents of a rollout do not write in step. */
-const SPREAD = 1 / 6;
-
-/** How long a status stays valid on a quiet node: the period, or up to a sixth less. `random01` is in [0, 1). */
-function validForMs(periodMs: number, random01: number): number {
-  return periodMs * (1 - SPREAD * random01);
-}
-
-/**
- * Whether the object must show this status. Evictions and shortages are written within a second; amounts, nearness and the order of
- * candidates, which change all the time, when the status is no longer valid (docs/contributing/decisions/agent-sources.md).
- */
-function needsWriting(status: NodePressureStatus, written: WrittenStatus | undefined, nowMs: number): boolean {
-  if (written === undefined) return true;
-  const ageMs = nowMs - written.atMs;
-  return ageMs >= longestAgeMs(status, written) || significantState(status) !== significantState(written.status);
-}
-
-function longestAgeMs(status: NodePressureStatus, { validMs }: WrittenStatus): number {
-  return Math.min(
-    validMs,
-    isShort(status) ? TROUBLE_MS : Infinity,
-    isUnprobed(status) && isLending(status) ? LENDING_MS : Infinity,
-  );
-}
-
-function isShort({ signals }: NodePressureStatus): boolean {
-  return signals.some((signal) => lastingState(signal) !== 'Far');
-}
-
-/** An agent that runs in no pod. */
-function isUnprobed({ agent }: NodePressureStatus): boolean {
-  return agent === undefined || agent.pod === '';
-}
-
-function isLending({ spare }: NodePressureStatus): boolean {
-  return spare?.mode === 'Enforce' && spare.memory.lent + spare.cpu.lent > 0;
-}
-
-/** Nearness and idle CPU change often; the condition shows when CPU is short. */
-function lastingState({ name, state }: NodePressureStatus['signals'][number]): SignalLevel {
-  return state === 'Near' || name === 'cpu.available' ? 'Far' : state;
-}
-
-function spareAmounts({ spare }: NodePressureStatus): readonly unknown[] {
-  return [spare?.mode, spare?.memory.lent, spare?.cpu.lent];
-}
-
-/** The part of a status whose change counts as a change of state. */
-function significantState(status: NodePressureStatus): string {
-  const { mode, policy, conditions, signals, evictions, rules } = status;
-  return JSON.stringify([
-    mode,
-    policy,
-    conditions.map(({ type, status: value, reason }) => [type, value, reason]),
-    signals.map((signal) => [signal.name, lastingState(signal), signal.threshold, signal.figure]),
-    rules,
-    evictions.map(({ uid, outcome, endedAt }) => [uid, outcome, endedAt]),
-    isShort(status) ? status.next.map(({ uid }) => uid) : [],
-    spareAmounts(status),
-  ]);
-}
 
 export interface StatusTarget {
   readonly client: KubeClient;

@@ -111,7 +111,7 @@ export function encodeStatus(status: NodePressureStatus): object {
 
 /**
  * Whether a status still describes its node at `now`; if not, the node's state is unknown. A status
- * with a met threshold is fresh for 60 s, any other for 180 s.
+ * with a met threshold is fresh for a minute, any other for seven.
  */
 export function isFresh(status: NodePressureStatus | undefined, now: Instant): status is NodePressureStatus {
   if (status === undefined) return false;

@@ -1,4 +1,5 @@
 import { type Because, reason } from '#shared/domain/base/because.ts';
+import { MAX_AGE_MS } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { type BySpareKind, SPARE_KINDS, type SpareKind } from '#shared/domain/spare/spare-resources.ts';
 import type { SpareSettings } from '#shared/domain/spare/spare-settings.ts';
@@ -41,8 +42,6 @@ export interface HeardAgent {
 const SILENT_MS = 60_000;
 /** It has already been unready for some seconds, and an agent that is updated is ready again within this time. */
 const UNREADY_MS = 25_000;
-/** Agents report every two minutes, whatever happens. */
-const OLD_MS = 180_000;
 
 /** With what was heard before: a new report is a sign, and so is a pod that is ready, as that needs the API server. */
 export function hearAgent(before: HeardAgent | undefined, signs: AgentSigns, nowMs: number): HeardAgent {
@@ -52,7 +51,7 @@ export function hearAgent(before: HeardAgent | undefined, signs: AgentSigns, now
 }
 
 export function isAgentSilent({ reportedMs, signMs }: HeardAgent, { isReady }: AgentSigns, nowMs: number): boolean {
-  return nowMs - signMs > (isReady === undefined ? SILENT_MS : UNREADY_MS) || nowMs - reportedMs > OLD_MS;
+  return nowMs - signMs > (isReady === undefined ? SILENT_MS : UNREADY_MS) || nowMs - reportedMs > MAX_AGE_MS.otherwise;
 }
 
 export interface SparePlan {

@@ -279,7 +279,7 @@ export function measurementsIn({ pressures }: ClusterSnapshot, now: Instant): Me
   };
 }
 
-/** An agent reports every two minutes, and more often only while a threshold is met. */
+/** A quiet agent reports memory that has moved within two minutes, and else every six. */
 function isFresh({ observedAt, pressure }: NodePressureFacts, now: Instant): boolean {
   return isFreshReport(observedAt, now, MAX_AGE_MS[pressure === undefined ? 'otherwise' : 'underPressure']);
 }

@@ -143,8 +143,8 @@ const SECOND = 1000;
 export const MAX_AGE_MS = {
   /** While a threshold is met the agent reports every 20 s. */
   underPressure: 60 * SECOND,
-  /** Otherwise every two minutes. */
-  otherwise: 180 * SECOND,
+  /** Otherwise at least every six minutes. */
+  otherwise: 420 * SECOND,
 } as const;
 
 /** Whether a report still describes its node at `now`; if not, the node's state is unknown. */

@@ -71,13 +71,13 @@ describe('nodeView', () => {
     expect(view(STATUS)?.evicting).toBe(1);
   });
 
-  test('what is not fresh is unknown: under pressure after a minute, else after three', () => {
+  test('what is not fresh is unknown: under pressure after a minute, else after seven', () => {
     const calm = { ...STATUS, signals: [{ ...STATUS.signals[0], state: 'Far' }] };
-    expect([view(STATUS, NOW + 59_000), view(calm, NOW + 170_000)].map((node) => node?.state)).toEqual([
+    expect([view(STATUS, NOW + 59_000), view(calm, NOW + 410_000)].map((node) => node?.state)).toEqual([
       'Unknown',
       'Far',
     ]);
-    expect(view(calm, NOW + 180_000)?.state).toBe('Unknown');
+    expect(view(calm, NOW + 421_000)?.state).toBe('Unknown');
   });
 
   test('the worst signal decides, and little idle CPU does not', () => {

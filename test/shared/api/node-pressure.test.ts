@@ -101,8 +101,8 @@ describe('isFresh', () => {
     { ageSeconds: 60, state: 'Hard', fresh: true },
     { ageSeconds: 61, state: 'Hard', fresh: false },
     { ageSeconds: 61, state: 'Soft', fresh: false },
-    { ageSeconds: 180, state: 'Near', fresh: true },
-    { ageSeconds: 181, state: 'Far', fresh: false },
+    { ageSeconds: 420, state: 'Near', fresh: true },
+    { ageSeconds: 421, state: 'Far', fresh: false },
     { ageSeconds: -60, state: 'Far', fresh: true },
     { ageSeconds: -61, state: 'Far', fresh: false },
   ])('$state observed $ageSeconds s ago: $fresh', ({ ageSeconds, state, fresh }) => {

@@ -25,6 +25,6 @@ export const NODE_PRESSURE_DEFINITION: KindDefinition = {
   ],
   schema: described(
     z.object({ spec: NODE_PRESSURE_SPEC, status: NODE_PRESSURE_STATUS }).partial(),
-    'NodePressure reports the resource pressure of one node and the evictions by its agent. It has the name of the node. The agent updates it at least every two minutes, and every 20 seconds while a threshold is met. After three minutes without an update (one minute while a threshold is met), the state of the node counts as unknown.',
+    'NodePressure reports the resource pressure of one node and the evictions by its agent. It has the name of the node. The agent updates it every six minutes, within two if figures move, and every 20 seconds while a threshold is met. After seven minutes without an update (one while a threshold is met), the state of the node counts as unknown.',
   ),
 };

@@ -20,8 +20,8 @@ const NOTHING = { node: undefined, pod: undefined, figures: undefined };
 
 describe('measurementsIn', () => {
   test.each<[string, number, NodePressureFacts['pressure'], boolean]>([
-    ['three minutes old, of a quiet node', 180, undefined, true],
-    ['older', 181, undefined, false],
+    ['seven minutes old, of a quiet node', 420, undefined, true],
+    ['older', 421, undefined, false],
     ['a minute old, of a node under pressure', 60, 'Soft', true],
     ['older, of such a node', 61, 'Soft', false],
   ])('a report that is %s', (_, age, pressure, isFresh) => {
