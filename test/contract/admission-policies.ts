@@ -33,13 +33,13 @@ export function admissionPolicyContract(target: () => ContractTarget): void {
     for (const path of made.splice(0)) await api.remove(path);
   });
 
-  /** Answers how the API server refers to it, once it is in force: it refuses whatever is labelled as a probe. */
+  /** Answers how the API server refers to it, once it is in force: then one that was made after it refuses a probe. */
   async function enforce({ policy, binding = {} }: PolicySpec): Promise<string> {
     const name = uniqueName('contract');
     const probe = `object.metadata.?labels[?"probe"].orValue("") == "${name}"`;
     for (const [which, spec] of [
-      [`${name}-probe`, { validations: [{ expression: `!(${probe})`, message: name }] }],
       [name, policy],
+      [`${name}-probe`, { validations: [{ expression: `!(${probe})`, message: name }] }],
     ] as const)
       await create(which, spec, which === name ? binding : {});
     await eventually(async () => {
