@@ -38,6 +38,7 @@ export interface LendingRule extends HistoryShape {
   readonly max: number;
 }
 
+const MEDIAN = 50;
 /** A peak may be exceeded five times as often by a rise from where usage stands: levels are seen more often than rises. */
 const RISES_PER_PEAK = 5;
 
@@ -48,7 +49,7 @@ export function memoryRule({ percentile, windowMs, margin, max }: SpareSettings)
     halfLifeMs: windowMs,
     peakPercentile: percentile,
     risePercentile: 100 - RISES_PER_PEAK * (100 - percentile),
-    shareOfHighest: 0.3,
+    shareOfHighest: 1 / 3,
     margin,
     max,
   };
@@ -61,7 +62,7 @@ export function cpuRule({ windowMs, max }: SpareSettings): LendingRule {
     horizonMs: HOUR_MS,
     halfLifeMs: windowMs,
     peakPercentile: 100,
-    risePercentile: 70,
+    risePercentile: MEDIAN,
     shareOfHighest: 0,
     margin: 0,
     max,
@@ -115,5 +116,3 @@ export function expectedPeak(history: UsageHistory, used: number, rule: LendingR
   const rare = Math.min(used + rule.shareOfHighest * percentileOf(rises, 100), percentileOf(peaks, 100));
   return Math.max(level, Math.min(risen, usual), rare);
 }
-
-const MEDIAN = 50;

@@ -18,8 +18,8 @@ export interface Publishable {
 const PORTION = 0.12;
 /** Nor is one so soon after another change. */
 const RISE_MS = 22 * MINUTE_MS;
-/** A fall by less than this share is not published. */
-const SLACK = 0.015;
+/** A fall by less than this share is not published: what is lent too much for long is evicted later. */
+const SLACK = 0.01;
 
 /**
  * What to publish: never less than spare pods request, because the kubelet would end them at its next start. More is

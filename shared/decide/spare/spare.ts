@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { BySpareKind } from '#shared/domain/spare/spare-resources.ts';
 import type { SpareSettings } from '#shared/domain/spare/spare-settings.ts';
@@ -52,7 +53,7 @@ function publishableOf({ spare, allocatable }: SpareObservation, { lendable }: L
 }
 
 /** What a pod uses is known once it has run for so long. */
-const SETTLING_MS = 200_000;
+const SETTLING_MS = 2 * MINUTE_MS;
 
 function advance(
   state: ResourceState,

@@ -109,6 +109,21 @@ describe('what is lent', () => {
     expect(last(all).lendable.memory.because.code).toBe('NoRoom');
   });
 
+  test('is less as soon as a hundredth of what pods can use is expected more', () => {
+    const before = [...steadily({ used: 0.3 }, 70)];
+    const after = (rise: number) => last(run([...before, { used: 0.3 + rise }])).state.published.memory;
+    expect(after(0.012)).toBeLessThan(after(0));
+    expect(after(0.005)).toBe(after(0));
+  });
+
+  test('counts pods that come with their whole request for two minutes', () => {
+    const before = [...steadily({ used: 0.3 }, 70)];
+    const settlingAfter = (minutes: number) =>
+      last(run([...before, ...steadily({ used: 0.3, taken: 0.2 }, minutes)])).lendable.memory.because.facts;
+    expect(settlingAfter(2)).toMatchObject({ settling: 0.2 * 32 * GIB });
+    expect(settlingAfter(2.5)).toMatchObject({ settling: 0 });
+  });
+
   test('is a share of what pods can use at most', () => {
     const { published } = last(run(steadily({ used: 0.1 }, 70), { ...NO_SPARE, max: 0.25 })).state;
     expect(published.memory).toBeCloseTo(0.25 * ALLOCATABLE, -1);
