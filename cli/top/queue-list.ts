@@ -4,7 +4,7 @@ import { ageText } from '#shared/domain/base/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
-import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
+import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
@@ -19,9 +19,11 @@ export function queueList(
     header,
     cell: (row: QueueRow) => row[field][resource] ?? NOT_WRITTEN,
   });
+  const rows = queueRows(ofKind(manifests, QUEUES));
+  const hasGangs = rows.some(({ waitingGangs }) => waitingGangs !== undefined);
   return {
     kind: 'QueueSummary',
-    rows: queueRows(ofKind(manifests, QUEUES)),
+    rows,
     itemOf: (row) => row,
     nameOf: ({ metadata }) => `queue.${API_GROUP}/${metadata.name}`,
     columns: [
@@ -34,6 +36,7 @@ export function queueList(
       amount('PENDING', 'pending'),
       { header: 'WAITING', cell: ({ waitingPods }) => String(waitingPods ?? NOT_WRITTEN) },
       { header: 'OLDEST', cell: ({ oldestWaiting }) => oldestText(oldestWaiting, now), isAge: true },
+      ...(hasGangs ? [{ header: 'GANGS', cell: ({ waitingGangs }: QueueRow) => waitingGangs ?? NOT_WRITTEN }] : []),
     ],
   };
 }
@@ -63,6 +66,8 @@ interface QueueRow {
   /** Absent before the leader has written the status. */
   readonly waitingPods?: number;
   readonly oldestWaiting?: string;
+  /** What the condition GangsWait says. */
+  readonly waitingGangs?: string;
 }
 
 type Texts = Readonly<Record<string, string>>;
@@ -119,7 +124,15 @@ function rowOf({ object, status }: QueueWithStatus, depth: number): QueueRow {
     pending: textsIn(status, 'pending'),
     ...(typeof waitingPods === 'number' && { waitingPods }),
     ...(typeof oldestWaiting === 'string' && { oldestWaiting }),
+    ...gangsIn(status),
   };
+}
+
+function gangsIn(status: unknown): Pick<QueueRow, 'waitingGangs'> {
+  const conditions = itemsOf(fieldOf(status, 'conditions'));
+  const found = conditions.find((each) => fieldOf(each, 'type') === 'GangsWait' && fieldOf(each, 'status') === 'True');
+  const message = fieldOf(found, 'message');
+  return typeof message === 'string' ? { waitingGangs: message } : {};
 }
 
 function textsIn(status: unknown, field: string): Texts {

@@ -51,7 +51,7 @@ function amountText(value: unknown): string | undefined {
 }
 
 /** These report a problem while they are True; every other type reports a desired state. */
-const TROUBLES = ['ReclaimBlocked', 'AboveMaximum', 'SharesReturned', 'NodesDoubted'];
+const TROUBLES = ['ReclaimBlocked', 'AboveMaximum', 'SharesReturned', 'NodesDoubted', 'GangsWait'];
 
 function evictionsOf(object: KubeObject): readonly QueueEvictionView[] {
   const newestFirst = [...decodeEvictedPods(object)].sort((a, b) => b.at - a.at);

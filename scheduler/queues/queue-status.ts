@@ -12,6 +12,7 @@ import type { Condition } from '#shared/kube/kube-object.ts';
 import { AmountsByQueue, type QueueUsage, sumUsage, usedBy } from '#shared/domain/queue/usage.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import type { ReturnedShare } from '#shared/decide/queues/unplaced-pods.ts';
+import { gangsCondition, gangsWaiting } from './waiting-gangs.ts';
 import { EMPTY_CONDITION, type StoredQueue } from './stored-queue.ts';
 
 /** The status of a Queue without the times of its conditions. */
@@ -62,6 +63,7 @@ export function* statusesOf(
   const pending = yield* pendingBelow(plan);
   const uncovered = uncoveredGuarantees(plan.directory.tree, plan.available);
   const returned = Map.groupBy(plan.returned, ({ queue }) => queue);
+  const gangs = yield* gangsWaiting(plan);
   const statusOf = ({ object, isMade }: Pick<StoredQueue, 'object' | 'isMade'>): QueueStatus => ({
     ...amountsOf(object, plan, pending),
     evicted: reclaim.evictedFor(object.name),
@@ -70,6 +72,7 @@ export function* statusesOf(
       ...overuseCondition(object, plan),
       ...blockedCondition(reclaim.blockedFor(object.name)),
       ...returnedCondition(returned.get(object.name) ?? []),
+      ...gangsCondition(gangs.get(object.name)),
       ...emptyCondition(isMade && !plan.occupied.has(object.name)),
     ],
   });

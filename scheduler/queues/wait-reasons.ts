@@ -20,7 +20,7 @@ export type WaitingAddress = ReturnType<typeof podAddress>;
 /** A missing queue may be created within two seconds; after that, its pods are told that it does not exist. */
 const EXPECTED_MS = 10_000;
 
-const SEEKS_ROOM = reason<object>('SeeksRoom', () => 'waits for room that other queues have to free');
+export const SEEKS_ROOM = reason<object>('SeeksRoom', () => 'waits for room that other queues have to free');
 
 /** All pods that wait, and why. `whyNoRoom` returns what was found for a pod that waits for room. */
 export function* waitingSubjects(

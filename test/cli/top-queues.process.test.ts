@@ -41,6 +41,20 @@ describe('plimsoll top queues', () => {
     });
   });
 
+  test('what the gangs wait for, where some wait', async () => {
+    const message = 'shop/train (6 pods): waits for 2 of 8 pods of gang shop/train';
+    const status = {
+      ...STATUS,
+      conditions: [{ type: 'GangsWait', status: 'True', reason: 'GangIncomplete', message }],
+    };
+    const { stdout } = await runPlimsoll(
+      ['top', 'queues', '-f', '-'],
+      takenList([queue('gpu', {}, status), ...QUEUES]),
+    );
+    const [head, first, second] = stdout.split('\n');
+    expect([head?.endsWith('GANGS'), first?.endsWith(message), second?.endsWith(' -')]).toEqual([true, true, true]);
+  });
+
   test('of another resource, and as data', async () => {
     expect((await top('--resource', 'memory')).stdout).toContain('  batch   1        -            1Gi');
     expect(itemsIn((await top('-o', 'json')).stdout)[2]).toMatchObject({

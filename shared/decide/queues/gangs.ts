@@ -43,8 +43,9 @@ export class NamedGangs {
     return this.#members.size;
   }
 
-  has(uid: string): boolean {
-    return this.#keys.has(uid);
+  /** The gang of a pod, as `namespace/name`. */
+  keyOf(uid: string): string | undefined {
+    return this.#keys.get(uid);
   }
 
   values(): Iterable<ReadonlyMap<string, NamedPod>> {

@@ -30,6 +30,8 @@ export interface HomelessPod {
   readonly isExpected: boolean;
   /** Where it would stand, if it is known. */
   readonly queue?: string;
+  /** The gang that it names, as `namespace/name`. */
+  readonly gang?: string;
 }
 
 export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
@@ -111,7 +113,7 @@ export class SortedPods {
     this.capped = capped;
     const { gangs } = input.pods;
     this.hasGangs = gangs.size > 0;
-    this.isOfGang = (uid) => gangs.has(uid);
+    this.isOfGang = (uid) => gangs.keyOf(uid) !== undefined;
     this.places = input.pods.places.inPass({ now: input.now, ending: () => input.pods.ending() });
     this.#surging = surgingQueues(input);
     this.counted = podCounter(input.directory.tree);
@@ -266,7 +268,9 @@ function* sortGangs({ pods, directory, ...input }: QueuePassInput, sorted: Sorte
   for (const { pod, because } of kept) {
     requested.add(pod.queue, pod.requests, -1);
     const queued = pods.get(pod.uid);
-    if (queued !== undefined) outOfGang.push({ pod: queued, because, isExpected: false, queue: pod.queue });
+    const gang = pods.gangs.keyOf(pod.uid);
+    if (queued !== undefined && gang !== undefined)
+      outOfGang.push({ pod: queued, because, isExpected: false, queue: pod.queue, gang });
   }
 }
 

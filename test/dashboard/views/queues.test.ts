@@ -27,6 +27,7 @@ describe('queueTree', () => {
     ['AboveMaximum', 'True'],
     ['SharesReturned', 'True'],
     ['NodesDoubted', 'True'],
+    ['GangsWait', 'True'],
     ['Ready', 'False'],
     ['GuaranteesCovered', 'False'],
   ])('condition %s reports a problem while it is %s', (type, status) => {

@@ -67,3 +67,41 @@ test('a queue names the pods that were let in and gave their share back', () => 
     },
   ]);
 });
+
+test('a queue says which gangs wait in it and why, the first five of them', () => {
+  const queues = [queueFor('shop', { max: { cpu: 4 } }), queueFor('bank')];
+  const world = queueWorld(queues, { 'node-0': 8 });
+  world.manage('bank', { team: 'bank', 'plimsoll.dev/queues': 'managed' });
+  const member = (gang: string, size: number, index: number, namespace = 'shop') => ({
+    name: `${namespace}-${gang}-${index}`,
+    namespace,
+    gates: [GATE],
+    labels: { 'plimsoll.dev/gang': gang, 'plimsoll.dev/gang-size': String(size) },
+  });
+  const conditions = (more = {}) => {
+    const stored = queues.map((raw) => ({ object: valueOf(decodeQueue(raw)), isMade: false }));
+    const plan = world.plan(false, 'Guarantees', more);
+    const statuses = finish(statusesOf(plan, stored, { evictedFor: () => [], blockedFor: () => undefined }));
+    const said = ['of-shop', 'of-bank'].map((name) =>
+      statuses.get(name)?.conditions.filter(({ type }) => type === 'GangsWait'),
+    );
+    return said.map((each) => each?.map(({ reason, message }) => [reason, message]));
+  };
+  expect(conditions()).toEqual([[], []]);
+  world.see(member('train', 3, 0, 'bank'));
+  for (const index of [0, 1, 2]) world.see(member('first', 3, index));
+  for (const index of [0, 1]) world.see(member('second', 2, index));
+  expect(conditions()).toEqual([
+    [['AtMaximum', 'shop/second (2 pods): waits for 1 cpu: queue of-shop is at its maximum 4']],
+    [['GangIncomplete', 'bank/train (1 pod): waits for 2 of 3 pods of gang bank/train']],
+  ]);
+  const noPlan = { code: 'GangNoPlan', text: 'no plan', facts: {} };
+  for (const gang of ['c', 'd', 'e', 'f']) world.see(member(gang, 2, 0));
+  expect(conditions({ whyGangWaits: () => noPlan })[0]?.[0]?.[1]).toBe(
+    [
+      ...['c', 'd', 'e', 'f'].map((gang) => `shop/${gang} (1 pod): waits for 1 of 2 pods of gang shop/${gang}`),
+      'shop/first (3 pods): no plan',
+      'and 1 more',
+    ].join('; '),
+  );
+});
