@@ -45,3 +45,36 @@ export const GANG_ANSWERS = {
 export function ofDaemonSet(): object {
   return { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'logs', uid: '6f1f6f0a-0000-4000-8000-000000000001' };
 }
+
+const job = (spec: object): object => ({ spec: { template: podOf('', { restartPolicy: 'Never' }), ...spec } });
+const deployment = (maxUnavailable: number | string, replicas = 1): object => {
+  const labels = { app: 'web' };
+  const template = { ...podOf(''), metadata: { labels } };
+  const strategy = { rollingUpdate: { maxUnavailable, maxSurge: 1 } };
+  return { spec: { replicas, selector: { matchLabels: labels }, template, strategy } };
+};
+const budget = (spec: object): object => ({ spec: { selector: {}, ...spec } });
+
+/** Objects that a tenant writes, by resource, and the warning about each. */
+export const WARNED_OF: readonly (readonly [string, string, object, string | undefined])[] = [
+  ['a Job with a deadline', 'batch/v1/jobs', job({ activeDeadlineSeconds: 60 }), 'activeDeadlineSeconds includes'],
+  ['a Job without one', 'batch/v1/jobs', job({}), undefined],
+  ['a rollout that needs room first', 'apps/v1/deployments', deployment(0), 'waits until its queue has room'],
+  ['a rollout that needs room first, in percent', 'apps/v1/deployments', deployment('0%'), 'waits until its queue'],
+  [
+    'a rollout whose percentage rounds to none',
+    'apps/v1/deployments',
+    deployment('25%', 3),
+    'waits until its queue has room',
+  ],
+  ['a rollout whose percentage is one pod', 'apps/v1/deployments', deployment('25%', 4), undefined],
+  ['a rollout that makes room', 'apps/v1/deployments', deployment(1), undefined],
+  ['a budget in percent', 'policy/v1/poddisruptionbudgets', budget({ minAvailable: '50%' }), 'use a number'],
+  [
+    'a budget in percent of what may be missing',
+    'policy/v1/poddisruptionbudgets',
+    budget({ maxUnavailable: '50%' }),
+    'use a number',
+  ],
+  ['a budget in pods', 'policy/v1/poddisruptionbudgets', budget({ maxUnavailable: 1 }), undefined],
+];

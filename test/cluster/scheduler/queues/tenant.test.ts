@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { QUEUE_POLICY_NAMES } from '#shared/kube/api-names.ts';
 import { at } from '#test/contract/harness.ts';
 import { asUser, type AsUser } from '#test/cluster/admission/support/as-user.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
@@ -6,7 +7,7 @@ import { startPodCreates } from '#test/cluster/installed/support/pod-creates.ts'
 import { runKubectl } from '#test/cluster/installed/support/run-kubectl.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { gatesOf, LEADER, PATIENCE_MS, podOf, pods, queueScene } from './queue-scene.ts';
-import { GANG_ANSWERS, gangAnswers, ofDaemonSet } from './tenant-requests.ts';
+import { GANG_ANSWERS, gangAnswers, ofDaemonSet, WARNED_OF } from './tenant-requests.ts';
 
 const GATE = 'plimsoll.dev/queue';
 const ADMITTED = { 'plimsoll.dev/admitted': '{"queue":"mine"}' };
@@ -141,45 +142,18 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
     expect(status).toBe(403);
   });
 
-  const job = (spec: object): object => ({ spec: { template: podOf('', { restartPolicy: 'Never' }), ...spec } });
-  const deployment = (maxUnavailable: number | string, replicas = 1): object => {
-    const labels = { app: 'web' };
-    const template = { ...podOf(''), metadata: { labels } };
-    const strategy = { rollingUpdate: { maxUnavailable, maxSurge: 1 } };
-    return { spec: { replicas, selector: { matchLabels: labels }, template, strategy } };
-  };
-  const budget = (spec: object): object => ({ spec: { selector: {}, ...spec } });
-
-  test.each<[string, string, object, string | undefined]>([
-    ['a Job with a deadline', 'batch/v1/jobs', job({ activeDeadlineSeconds: 60 }), 'activeDeadlineSeconds includes'],
-    ['a Job without one', 'batch/v1/jobs', job({}), undefined],
-    ['a rollout that needs room first', 'apps/v1/deployments', deployment(0), 'waits until its queue has room'],
-    ['a rollout that needs room first, in percent', 'apps/v1/deployments', deployment('0%'), 'waits until its queue'],
-    [
-      'a rollout whose percentage rounds to none',
-      'apps/v1/deployments',
-      deployment('25%', 3),
-      'waits until its queue has room',
-    ],
-    ['a rollout whose percentage is one pod', 'apps/v1/deployments', deployment('25%', 4), undefined],
-    ['a rollout that makes room', 'apps/v1/deployments', deployment(1), undefined],
-    ['a budget in percent', 'policy/v1/poddisruptionbudgets', budget({ minAvailable: '50%' }), 'use a number'],
-    [
-      'a budget in percent of what may be missing',
-      'policy/v1/poddisruptionbudgets',
-      budget({ maxUnavailable: '50%' }),
-      'use a number',
-    ],
-    ['a budget in pods', 'policy/v1/poddisruptionbudgets', budget({ maxUnavailable: 1 }), undefined],
-  ])('is warned of what behaves differently while pods wait: %s', async (_, resource, body, warning) => {
-    const [group = '', version = '', plural = ''] = resource.split('/');
-    const path = `/apis/${group}/${version}/namespaces/shop/${plural}?dryRun=All`;
-    const { status, headers } = await tenant('POST', path, { metadata: { name: 'object' }, ...body });
-    const shown = headers['warning'] ?? '';
-    expect(status).toBe(201);
-    if (warning === undefined) expect(shown).not.toContain('queue');
-    else expect(shown).toContain(warning);
-  });
+  test.each(WARNED_OF)(
+    'is warned of what behaves differently while pods wait: %s',
+    async (_, resource, body, warning) => {
+      const [group = '', version = '', plural = ''] = resource.split('/');
+      const path = `/apis/${group}/${version}/namespaces/shop/${plural}?dryRun=All`;
+      const { status, headers } = await tenant('POST', path, { metadata: { name: 'object' }, ...body });
+      const shown = headers['warning'] ?? '';
+      expect(status).toBe(201);
+      if (warning === undefined) expect(shown).not.toContain('queue');
+      else expect(shown).toContain(warning);
+    },
+  );
 
   describe('what others may', () => {
     test('the leader sets nodes aside and evicts only for queues, and changes nothing else of a status', async () => {
@@ -281,6 +255,19 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
       expect([status, gatesOf(body)]).toEqual([200, []]);
     });
   });
+
+  test.each(['mark', 'label', 'gang', 'root', 'warnings'] as const)(
+    '%s has no expression of a wrong type',
+    async (name) => {
+      const path = `/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/${QUEUE_POLICY_NAMES[name]}`;
+      const checked = await eventually(async () => {
+        const { body } = await scene.user()('GET', path);
+        expect(at(body, 'status.observedGeneration')).toBe(at(body, 'metadata.generation'));
+        return at(body, 'status.typeChecking');
+      }, PATIENCE_MS);
+      expect(checked ?? {}).toEqual({});
+    },
+  );
 
   test('once the gate is removed, none of its pods is refused, although the guards are still there', async () => {
     const creates = startPodCreates(own().connection, { namespace: 'shop' });
