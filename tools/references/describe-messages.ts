@@ -8,7 +8,7 @@ const CATALOGUES: Readonly<Record<string, string>> = {
 };
 const INTRODUCTION = `# Messages
 
-What a code means, by the sentence that goes with it, with example values. A code stands in \`because.code\`, in conditions, audit annotations and metrics. Every form of every sentence, with Events, errors and the log, is in \`test/webhook/messages.golden\` and \`test/agent/messages.golden\`; of the controller, what keeps pods from being a whole gang is here.
+What a code means, by the sentence that goes with it, with example values. A code stands in \`because.code\`, in conditions, audit annotations and metrics. All sentences, with Events, errors and the log, are in \`test/webhook/messages.golden\` and \`test/agent/messages.golden\`; of the controller, those about gangs are here.
 
 This page is generated from the catalogues of messages in the code (\`npm run generate\`).
 `;

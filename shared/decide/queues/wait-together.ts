@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import type { RefusedMembers } from '#shared/domain/gang/gang.ts';
-import { INCOMPLETE } from '#shared/domain/gang/messages.ts';
+import { GATED, INCOMPLETE } from '#shared/domain/gang/messages.ts';
 import type { LetIn, LetInDecision, LetInQuestion } from '#shared/domain/queue/let-in.ts';
 import type { Preempted } from '#shared/domain/queue/pass-stages.ts';
 import { totalRequests } from '#shared/domain/queue/usage.ts';
@@ -68,6 +68,15 @@ function insideOf({ members }: QueueGang): number {
   return members.filter(({ isIn }) => isIn).length;
 }
 
+const MAX_GATES = 3;
+
+/** What gates of others hold would keep its planned node, or what runs of the gang half a gang, for as long as they like. */
+function otherGatesOf({ members }: QueueGang): readonly string[] {
+  const gates = new Set<string>();
+  for (const { pod } of members) for (const gate of pod.otherGates ?? []) gates.add(gate);
+  return [...gates].sort().slice(0, MAX_GATES);
+}
+
 /** What a gang waits as, or why it stands aside. */
 function wholeOf(
   gang: QueueGang,
@@ -77,6 +86,8 @@ function wholeOf(
   const inside = insideOf(gang);
   const [present, { key, min }] = [inside + pods.length, gang];
   if (present < min) return INCOMPLETE({ gang: key, present, min }, { gang: key, present, min });
+  const gates = otherGatesOf(gang);
+  if (gates.length > 0) return GATED({ gang: key, gates: gates.join(', ') }, { gang: key });
   const keptBack = whyNotNow?.(key);
   const letsPass = isHalf(key);
   const whole = { ...asOne(key, pods, inside > 0 && !letsPass), letsPass };

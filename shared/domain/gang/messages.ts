@@ -80,3 +80,7 @@ export const INCOMPLETE = reason<OfGang & { readonly present: number; readonly m
   'GangIncomplete',
   ({ gang, present, min }) => `waits for ${min - present} of ${min} pods of gang ${gang}`,
 );
+export const GATED = reason<OfGang & { readonly gates: string }>(
+  'GangGated',
+  ({ gang, gates }) => `waits until the other scheduling gates of gang ${gang} are off: ${gates}`,
+);

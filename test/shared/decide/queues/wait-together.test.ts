@@ -61,6 +61,24 @@ describe('a gang is one wish of its queue', () => {
     ]);
   });
 
+  test('whose pods other gates hold waits for these, holds nothing, and lets others of a strict queue pass', () => {
+    const world = queueWorld([queueFor('shop', { ordering: 'Strict' })]);
+    seeGang(world, 'train', { size: 2 });
+    world.see({ name: 'train-1', gates: ['kueue.x-k8s.io/admission', GATE], labels: LABELS('train', 2) });
+    world.see({ name: 'single', gates: [GATE], createdAt: 1 });
+    const because = 'waits until the other scheduling gates of gang shop/train are off: kueue.x-k8s.io/admission';
+    expect([starting(world.plan()), letIn(world.plan()), aside(world.plan())]).toEqual([
+      [],
+      ['shop/single'],
+      [
+        ['train-0', because],
+        ['train-1', because],
+      ],
+    ]);
+    world.see({ name: 'train-1', gates: [GATE], labels: LABELS('train', 2) });
+    expect(starting(world.plan())).toEqual([['shop/train', 2]]);
+  });
+
   test('stands where its highest priority and its oldest pod would', () => {
     const world = queueWorld([queueFor('shop')]);
     world.see({ name: 'first', gates: [GATE], cpu: 1, createdAt: 2 });

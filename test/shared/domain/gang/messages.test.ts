@@ -22,6 +22,7 @@ const EXAMPLES: Examples = {
   GROUP_NOT_READ: GROUP,
   TOO_LARGE: { ...GANG, type: 'cpu', needed: '16', limit: '12', queue: 'batch', pods: 8 },
   INCOMPLETE: { ...GANG, present: 6, min: 8 },
+  GATED: { ...GANG, gates: 'example.com/license' },
 };
 
 test('the sentences about gangs are those of messages.golden, each with its code', async () => {
