@@ -11,6 +11,26 @@ export function workloadMissing(kind: string, namespace: string, name: string): 
   return error('installation', `${kind} ${name} is missing in namespace ${namespace}`, next);
 }
 
+export function processFails(component: string, fault: string, namespace: string, pods: readonly string[]): Finding {
+  const next = `kubectl -n ${namespace} describe pod ${pods[0] ?? ''}, and its logs with --previous`;
+  return error('processes', `${component} does not run in ${listed(pods, 'pods')} (${fault})`, next);
+}
+
+export function noneReady(component: string, namespace: string): Finding {
+  const next = `kubectl -n ${namespace} get pods -l app.kubernetes.io/component=${component}`;
+  return error('processes', `no pod of ${component} is ready, so its Services have no endpoints`, next);
+}
+
+export function someNotReady(component: string, namespace: string, pods: readonly string[]): Finding {
+  const next = `kubectl -n ${namespace} describe pod ${pods[0] ?? ''}`;
+  return warning('processes', `${component} is not ready in ${listed(pods, 'pods')}`, next);
+}
+
+export function imagesDiffer(images: readonly string[]): Finding {
+  const next = 'finish the upgrade: kubectl rollout status of each Deployment and of the DaemonSet';
+  return warning('versions', `processes run different images: ${listed(images, 'images')}`, next);
+}
+
 export function definitionMissing(name: string): Finding {
   return error(name, 'the CustomResourceDefinition is missing', 'kubectl apply --server-side -k deploy/crds');
 }

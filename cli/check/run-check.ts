@@ -6,6 +6,7 @@ import {
   MUTATING_POLICY_BINDINGS,
   MUTATING_WEBHOOKS,
   NODES,
+  PODS,
   resourceLabel,
   RESOURCE_QUOTAS,
   VALIDATING_WEBHOOKS,
@@ -25,6 +26,7 @@ import { WITH_CONDITIONS } from './condition-findings.ts';
 import type { Finding } from './finding.ts';
 import { kindNotInSnapshot } from './messages.ts';
 import { controlGroupFindings, unmeasuredStalls, readNodeKernels } from './node-kernels.ts';
+import { processFindings } from './process-findings.ts';
 import { preInstallFindings } from './pre-install-findings.ts';
 import { readWorkloads } from './workloads.ts';
 
@@ -105,7 +107,15 @@ async function afterInstallation({ client, lists, read }: SeenCluster, version: 
     version,
     lists.unread,
   );
-  return [...workloads.findings, ...found, ...lists.findings, ...accounts, ...controlGroupFindings(kernels)];
+  const processes = lists.unread.has(PODS.kind) ? [] : processFindings(read.manifests);
+  return [
+    ...workloads.findings,
+    ...processes,
+    ...found,
+    ...lists.findings,
+    ...accounts,
+    ...controlGroupFindings(kernels),
+  ];
 }
 
 async function beforeInstallation({ client, lists, read }: SeenCluster): Promise<readonly Finding[]> {
