@@ -38,7 +38,7 @@ function isReady({ conditions = [] }: FakeNode['status']): boolean {
 }
 
 /** As a kubelet registers itself: the status comes with the object. */
-async function makeFakeNode(client: KubeClient, name: string, more: object): Promise<void> {
+export async function makeFakeNode(client: KubeClient, name: string, more: object = {}): Promise<void> {
   const labels = { ...more, 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux' };
   const now = new Date().toISOString();
   const ready = { type: 'Ready', status: 'True', reason: 'Fake', lastHeartbeatTime: now, lastTransitionTime: now };
