@@ -2,14 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { at, textAt } from '#test/contract/harness.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { makeFakeNode } from '#test/cluster/support/fake-nodes.ts';
+import { liveGangs, podCreator, PRIORITY_CLASSES } from './live-gangs.ts';
 import { gatesOf, PATIENCE_MS } from './queue-scene.ts';
-import { reclaimScene } from './reclaim-scene.ts';
+import { reclaimScene, TEAM } from './reclaim-scene.ts';
 
 const why = whyNoOwnCluster(process.env);
 const TEST = { timeout: 90_000 };
 const GANG = 'plimsoll.dev/gang';
 /** The leader plans, nominates and lets in meanwhile. */
 const WHILE_NOMINATING_MS = 60;
+
+/** What comes in a quarter of a minute, with the nodes that it takes. */
+const SHORT_DAY = { seed: 3, nodes: 16, seconds: 15, load: 1, pace: 20, kills: 2, nodesLost: 0 } as const;
 
 /** Two nodes of 8 CPUs: four pairs of gang pods on each fill them. */
 describe.skipIf(why !== undefined)(`gangs on the stock kube-scheduler${why ?? ''}`, () => {
@@ -95,4 +100,21 @@ describe.skipIf(why !== undefined)(`gangs on the stock kube-scheduler${why ?? ''
     await Promise.all([createSingles(24), letTimePass(WHILE_NOMINATING_MS, 'unseen').then(restartScheduler)]);
     await untilWhole('train', 8);
   });
+
+  test(
+    'beside single pods all finish, none half of one for long, though leader and kube-scheduler are killed',
+    TEST,
+    async () => {
+      await scene.begin({ prod: {} }, []);
+      for (const each of PRIORITY_CLASSES) await scene.create('/apis/scheduling.k8s.io/v1/priorityclasses', each);
+      for (let index = 2; index < SHORT_DAY.nodes; index += 1) await makeFakeNode(own().admin, `node-${index}`);
+      const createPod = podCreator(scene, TEAM, 'prod');
+      const { longestPart, ...found } = await liveGangs({
+        ...{ ...SHORT_DAY, own: own(), namespace: TEAM, createPod },
+        ...{ replaceLeader: () => scene.replaceLeader(), withinMs: 75_000 },
+      });
+      expect(found).toMatchObject({ overNominated: [], unfinished: [] });
+      expect(longestPart).toBeLessThan(60);
+    },
+  );
 });

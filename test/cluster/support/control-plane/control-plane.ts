@@ -25,7 +25,7 @@ export interface ControlPlaneOptions {
   readonly paths: Readonly<Record<ComponentName, string>>;
   /** Fields of the KubeSchedulerConfiguration, for instance extenders. */
   readonly schedulerConfiguration?: object;
-  /** In addition to those of every control plane. */
+  /** In addition to those of every control plane; the feature gates are the scheduler's, too. */
   readonly apiServerFlags?: readonly string[];
   /** Where the API server listens, unless on a free port of loopback. */
   readonly apiServer?: Address;
@@ -52,8 +52,11 @@ const FLAGS: Readonly<Record<ComponentName, (layout: Layout) => readonly string[
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const layout = await layOut(options);
   const { folder, paths, apiServerFlags: more = [] } = options;
-  const flagsOf = (name: ComponentName): readonly string[] =>
-    name === 'kube-apiserver' ? [...FLAGS[name](layout), ...more] : FLAGS[name](layout);
+  const moreOf: Partial<Record<ComponentName, readonly string[]>> = {
+    'kube-apiserver': more,
+    'kube-scheduler': more.filter((flag) => flag.startsWith('--feature-gates=')),
+  };
+  const flagsOf = (name: ComponentName): readonly string[] => [...FLAGS[name](layout), ...(moreOf[name] ?? [])];
   const env = markedEnvironment(folder);
   const components = new Map(
     COMPONENTS.map((name) => [name, component(paths[name], flagsOf(name), join(folder, `${name}.log`), env)]),

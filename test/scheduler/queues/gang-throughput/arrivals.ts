@@ -44,7 +44,8 @@ export function drawArrivals(
   const drawn: Work[] = [];
   const add = (at: number, isGang: boolean): void => {
     const size = isGang ? Math.round(2 ** (1 + 4 * random.next())) : 1;
-    const cpu = random.pick(isGang ? GANG_CPUS : SINGLE_CPUS);
+    const most = Math.max(1, Math.floor((nodes * cpuPerNode) / 2 / size));
+    const cpu = Math.min(most, random.pick(isGang ? GANG_CPUS : SINGLE_CPUS));
     const lasts = (isGang ? 60 + random.below(240) : 30 + random.below(150)) / pace;
     const name = `${isGang ? 'gang' : 'single'}-${drawn.length}`;
     drawn.push({ name, at, size, isGang, cpu, priority: random.below(3), seconds: lasts });
