@@ -21,18 +21,21 @@ export interface OurDone extends WorkDone {
 export interface ComparedWork extends ArrivalSettings {
   /** Without it kube-scheduler chooses victims alone, and does not know gangs. */
   readonly hasExtender: boolean;
+  /** Unless all pods have one priority, which is the same for kube-scheduler. */
+  readonly preempts?: boolean;
 }
 
 /** The same arrivals under our queues, a perfect packer and Kueue's rule. */
-export async function compareThroughput(seed: number, { hasExtender, ...settings }: ComparedWork) {
+export async function compareThroughput(seed: number, { hasExtender, preempts = true, ...settings }: ComparedWork) {
+  const scheduler = { ...SCHEDULER, preempts };
   const arrivals = drawArrivals(seed, settings);
   const nodes = nodesOf(settings);
   const sizes = [...nodes.values()];
   const run = runOf(settings);
-  const { loop, cluster } = ourQueues({ nodes: Object.fromEntries(nodes), ...SCHEDULER, hasExtender });
+  const { loop, cluster } = ourQueues({ nodes: Object.fromEntries(nodes), ...scheduler, hasExtender });
   const ours: OurDone = { ...(await runWork(cluster, arrivals, run)), broken: loop.broken, terms: loop.terms() };
   const packer = await runWork(perfectPacker(sizes), arrivals, run);
-  const kueue = await runWork(kueueRule({ nodes, timeoutSeconds: TIMEOUT_SECONDS, ...SCHEDULER }), arrivals, run);
+  const kueue = await runWork(kueueRule({ nodes, timeoutSeconds: TIMEOUT_SECONDS, ...scheduler }), arrivals, run);
   const gangs = arrivals.filter(({ isGang }) => isGang).length;
   const bound = gangBound(arrivals, sizes, run.horizon);
   return { gangs, singles: arrivals.length - gangs, ours, packer, kueue, bound };
