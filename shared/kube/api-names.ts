@@ -175,6 +175,7 @@ export const QUEUE_POLICY_NAMES = {
   label: 'label.queues.plimsoll.dev',
   gang: 'gang.queues.plimsoll.dev',
   jobGang: 'job-gang.queues.plimsoll.dev',
+  resize: 'resize.queues.plimsoll.dev',
   root: 'root.queues.plimsoll.dev',
   warnings: 'warnings.queues.plimsoll.dev',
 } as const;

@@ -20,6 +20,7 @@ import { judgedNamespaces } from '#shared/kube/admission/judged-namespaces.ts';
 import { JOB_GANGS, QUEUE_GANGS } from './queue-gangs.ts';
 import { QUEUE_LABEL } from './queue-label.ts';
 import { QUEUED_PODS } from './queue-pods.ts';
+import { QUEUE_RESIZE } from './queue-resize.ts';
 import { QUEUE_ROOT } from './queue-root.ts';
 import { QUEUE_WARNINGS } from './queue-warnings.ts';
 import { bindingOf, boundPolicy, labelsOf, type Validating, validatingPolicy } from './validating-policy.ts';
@@ -114,13 +115,14 @@ const OF_MANAGED = { ...OF_QUEUES, failurePolicy: 'Ignore', namespaceSelector: j
 
 /**
  * The ValidatingAdmissionPolicies that guard the queues and that warn of what behaves differently while pods wait, each
- * with its bindings. `Ignore`: the leader judges labels and gangs too, and lets none of these pods in.
+ * with its bindings. `Ignore`: the leader judges labels and gangs too, and lets none of these pods in; what a resize takes counts for its queue.
  */
 export function queuePolicies(): readonly KubeObject[] {
   return [
     ...pods(),
     ...boundPolicy({ name: QUEUE_POLICY_NAMES.label, ...OF_MANAGED, resourceRules: [WRITTEN_PODS], ...QUEUE_LABEL }),
     ...boundPolicy({ name: QUEUE_POLICY_NAMES.gang, ...OF_MANAGED, ...QUEUE_GANGS }),
+    ...boundPolicy({ name: QUEUE_POLICY_NAMES.resize, ...OF_MANAGED, ...QUEUE_RESIZE }),
     ...boundPolicy({ name: QUEUE_POLICY_NAMES.root, ...OF_QUEUES, failurePolicy: 'Fail', ...QUEUE_ROOT }),
     ...boundPolicy({ name: QUEUE_POLICY_NAMES.warnings, ...OF_MANAGED, ...QUEUE_WARNINGS }, 'Warn'),
   ];

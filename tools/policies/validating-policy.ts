@@ -7,7 +7,8 @@ const BINDING = 'ValidatingAdmissionPolicyBinding';
 /** The object with which a policy is evaluated, as `params`; without one it is not evaluated. */
 interface Params {
   readonly paramKind: object;
-  readonly name: string;
+  /** Absent for every object of the kind, with each of which the policy is evaluated. */
+  readonly name?: string;
 }
 
 export interface Validating {
@@ -29,7 +30,8 @@ export interface Validating {
 /** A ValidatingAdmissionPolicy, and its binding for everything that it matches. */
 export function boundPolicy(policy: Validating, action: 'Deny' | 'Warn' = 'Deny'): readonly KubeObject[] {
   const { params, name } = policy;
-  const paramRef = params && { name: params.name, parameterNotFoundAction: 'Allow' };
+  const chosen = params?.name === undefined ? { selector: {} } : { name: params.name };
+  const paramRef = params && { ...chosen, parameterNotFoundAction: 'Allow' };
   const binding = { name, policyName: name, ...(paramRef && { paramRef }), validationActions: [action] };
   return [validatingPolicy(policy), bindingOf(policy, binding)];
 }

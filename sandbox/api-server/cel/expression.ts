@@ -120,6 +120,9 @@ function addKubernetesLibrary(environment: Environment): Environment {
     isDeepStrictEqual(a.orValue(undefined), b.orValue(undefined)),
   );
   environment.registerFunction('list.min(): dyn', smallest);
+  environment.registerFunction('list.sum(): dyn', (list: readonly number[]) =>
+    list.reduce((sum, each) => sum + each, 0),
+  );
   for (const step of AUTHORIZER_STEPS) {
     const signature = `kubernetes.authorization.Authorizer.${step}(string): kubernetes.authorization.Authorizer`;
     environment.registerFunction(signature, (authorizer: AuthorizerValue) => authorizer);

@@ -2,9 +2,11 @@ import type { Server } from 'node:net';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { itemsOf } from '#shared/kube/decode/wire-object.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { EVICTIONS_ACCOUNT as EVICTIONS } from '#shared/kube/api-names.ts';
 import { registerFully } from '#webhook/registration/registration.ts';
 import { eventually } from '#test/build/waiting.ts';
-import { accountKubeconfig, WEBHOOK } from '#test/cluster/support/accounts.ts';
+import { accountClient, accountKubeconfig, WEBHOOK } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
@@ -128,6 +130,29 @@ describe.skipIf(why !== undefined)(`limits of disruptions${why ?? ''}`, () => {
       });
       expect(new Set((await debits()).map((each) => at(each, 'uid'))).size).toBe(MAX);
     }, PATIENCE_MS);
+  }, 60_000);
+
+  test('a stolen token of the controller forges no debit of our own evictions, which would stop every agent', async () => {
+    const stolen = await accountClient(own(), { namespace: 'plimsoll-system', name: 'plimsoll-controller' });
+    const accounts = `${RECORDS}/namespaces/plimsoll-system/disruptionaccounts`;
+    const account = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'DisruptionAccount', metadata: { name: EVICTIONS } };
+    const isRefused = {
+      kind: 'forbidden',
+      message: expect.stringContaining('counts removals only in the account plimsoll') as string,
+    };
+    const write = (client: KubeClient, method: 'POST' | 'PUT', path: string, body: object) =>
+      client.request({ method, path, body, query: { dryRun: 'All' } });
+    expect(await write(stolen, 'POST', accounts, account)).toMatchObject(isRefused);
+    const { admin } = own();
+    await admin.request({ method: 'POST', path: accounts, body: account });
+    const path = `${accounts}/${EVICTIONS}/status`;
+    const held = await admin.request({ path: `${accounts}/${EVICTIONS}` });
+    const forged = { ...(at(held, 'object') as object), status: { debits: [] } };
+    expect(await write(stolen, 'PUT', path, forged)).toMatchObject(isRefused);
+    expect(await write(admin, 'PUT', path, forged)).toMatchObject({ kind: 'ok' });
+    const counted = { ...account, metadata: { name: 'plimsoll' } };
+    expect(await write(stolen, 'POST', accounts, counted)).toMatchObject({ kind: 'ok' });
+    stolen.close();
   }, 60_000);
 
   test('kubectl drain says why it waits, every 5 s, and ends with its timeout', async () => {

@@ -78,3 +78,11 @@ export const WARNED_OF: readonly (readonly [string, string, object, string | und
   ],
   ['a budget in pods', 'policy/v1/poddisruptionbudgets', budget({ maxUnavailable: 1 }), undefined],
 ];
+
+/** What the API server says to a resize of the only container of a pod, as a dry run. */
+export async function resized(by: AsUser, path: string, cpu: string): Promise<readonly [number, unknown]> {
+  const { body: pod } = await by('GET', path);
+  const containers = [{ ...(at(pod, 'spec.containers.0') as object), resources: { requests: { cpu } } }];
+  const { status, body } = await by('PATCH', `${path}/resize?dryRun=All`, { spec: { containers } });
+  return [status, at(body, 'message')];
+}

@@ -7,7 +7,7 @@ import { startPodCreates } from '#test/cluster/installed/support/pod-creates.ts'
 import { runKubectl } from '#test/cluster/installed/support/run-kubectl.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { gatesOf, LEADER, PATIENCE_MS, podOf, pods, queueScene } from './queue-scene.ts';
-import { GANG_ANSWERS, gangAnswers, ofDaemonSet, WARNED_OF } from './tenant-requests.ts';
+import { GANG_ANSWERS, gangAnswers, ofDaemonSet, resized, WARNED_OF } from './tenant-requests.ts';
 
 const GATE = 'plimsoll.dev/queue';
 const ADMITTED = { 'plimsoll.dev/admitted': '{"queue":"mine"}' };
@@ -211,6 +211,18 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
         const { status, body } = await tenant('PATCH', pods('shop', 'let-in'), patch);
         expect([status, at(body, 'message')]).toEqual(refused('must only be written by plimsoll-controller'));
       }
+    });
+
+    test('nobody resizes a pod past the maximum of its queue, as its status tells it', async () => {
+      const admin = scene.user();
+      const queue = '/apis/plimsoll.dev/v1alpha1/queues/mine';
+      expect((await admin('PATCH', queue, { spec: { max: { cpu: '2' } } })).status).toBe(200);
+      expect((await admin('PATCH', `${queue}/status`, { status: { used: { cpu: '1' } } })).status).toBe(200);
+      const to = (cpu: string) => resized(admin, pods('shop', 'let-in'), cpu);
+      const tooMuch = refused('queue mine: cpu is limited to 2; used 1, and the resize');
+      // The API server learns of the queue shortly after it is written.
+      await eventually(async () => expect(await to('3')).toEqual(tooMuch), PATIENCE_MS);
+      expect(await to('2')).toEqual([200, undefined]);
     });
 
     test('pods that the DaemonSet controller creates wait, and those of other namespaces do not', async () => {
