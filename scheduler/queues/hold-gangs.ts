@@ -4,12 +4,15 @@ import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { podReference } from '#shared/kube/events/event-recorder.ts';
 import { type HalfGang, halfGangs, type HalvesSince, halvesSince } from '#shared/decide/queues/half-gangs.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
+import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
+import { shortenedGrace } from '#shared/decide/queues/room-state.ts';
 import type { QueuedPod } from '#shared/decide/queues/queued-pod.ts';
 import { MAX_OPEN } from './open-requests.ts';
 import { type EvictionPorts, QueueEvictions } from './queue-evictions.ts';
 import type { StartGangs } from './start-gangs.ts';
 
-export interface HoldGangsPorts extends Omit<EvictionPorts, 'isEnforcing' | 'unseenMs'> {
+export interface HoldGangsPorts extends Omit<EvictionPorts, 'isEnforcing' | 'unseenMs' | 'pods'> {
+  readonly pods: Pick<QueuedPods, 'lost' | 'graceSecondsOf'>;
   readonly snapshot: ClusterSnapshot;
   readonly starts: Pick<StartGangs, 'pause' | 'plannedFor'>;
   /** How long a gang may hold room with too few pods on nodes, as the queue root says now. */
@@ -89,11 +92,17 @@ export class HoldGangs {
 
   /** The pods go one after the other, and none after one that stays. */
   async #giveBack({ gang, queue, because }: HalfGang, due: readonly QueuedPod[]): Promise<void> {
-    const victims = due.map((pod) => asVictim(pod, queue));
+    const victims = due.map((pod) => ({ ...asVictim(pod, queue), ...this.#graceOf(pod) }));
     this.#evictions.announce(victims);
     const nodeOf = ({ uid }: RunningPod): string => this.#ports.snapshot.placedPods.get(uid)?.pod.spec.nodeName ?? '';
     const order = { queue, because, textFor: () => because.text, nodeOf };
     if (await this.#evictions.evictAll(victims, order)) this.#ports.starts.pause(gang, because, BACK_MS);
+  }
+
+  /** As in reclaim: what a pod says of its end would keep the room of a half gang for ever. */
+  #graceOf({ uid, unplaced }: QueuedPod): Pick<RunningPod, 'graceSeconds'> {
+    const pod = this.#ports.snapshot.placedPods.get(uid)?.pod ?? unplaced;
+    return pod === undefined ? {} : shortenedGrace(pod, this.#ports.pods);
   }
 
   #tell({ gang, members, because, keptBy = because }: HalfGang): void {

@@ -222,6 +222,11 @@ function isGoneInTime({ uid, deletion }: Pod, { isLeaving, now }: RoomInput): bo
   return deletion.at - now <= MAX_GRACE_SECONDS * 1_000 && !isStuck({ deletion }, now);
 }
 
+/** The grace period with which a pod is evicted that would take longer. */
+export function shortenedGrace(pod: Pod, pods: Pick<QueuedPods, 'graceSecondsOf'>): { readonly graceSeconds?: number } {
+  return pods.graceSecondsOf(pod) > MAX_GRACE_SECONDS ? { graceSeconds: MAX_GRACE_SECONDS } : {};
+}
+
 /** A pod that may have to go. */
 function runningPod(
   { pod, startedAt, priority }: PlacedPod,
@@ -229,7 +234,8 @@ function runningPod(
   { originators, ownerDisruptedAt, pods }: Pick<RoomInput, 'ownerDisruptedAt' | 'pods'> & Pick<Charges, 'originators'>,
 ): RunningPod {
   const owner = controllerOf(pod);
-  const endsLate = pods.graceSecondsOf(pod) > MAX_GRACE_SECONDS;
+  const grace = shortenedGrace(pod, pods);
+  const endsLate = grace.graceSeconds !== undefined;
   return {
     uid: pod.uid,
     priority,
@@ -245,7 +251,7 @@ function runningPod(
     hasController: owner !== undefined,
     ownerDisruptedAt: ownerDisruptedAt?.(owner?.uid),
     budgets,
-    ...(endsLate && { graceSeconds: MAX_GRACE_SECONDS }),
+    ...grace,
   };
 }
 

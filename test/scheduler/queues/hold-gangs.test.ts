@@ -4,6 +4,7 @@ import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { HoldGangs } from '#scheduler/queues/hold-gangs.ts';
 import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
+import { at } from '#test/contract/harness.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
 import { GATE, queueFor, queueWorld } from '#test/shared/decide/queues/queue-world.ts';
@@ -11,12 +12,12 @@ import { GATE, queueFor, queueWorld } from '#test/shared/decide/queues/queue-wor
 const GANGS = 20;
 
 /** Gangs of two of which one pod runs, for an hour. */
-function stageOf(answer: () => Promise<Outcome<unknown>>) {
+function stageOf(answer: () => Promise<Outcome<unknown>>, spec = {}) {
   const { pods, snapshot, see, plan } = queueWorld([queueFor('shop')], { 'node-0': 100 });
   for (let index = 0; index < GANGS; index += 1) {
     const labels = { 'plimsoll.dev/gang': `gang-${index}`, 'plimsoll.dev/gang-size': '2' };
     const admittedAs = { name: `gang-${index}`, min: 2 };
-    see({ name: `in-${index}`, labels, admittedTo: 'of-shop', admittedAs, node: 'node-0', phase: 'Running' });
+    see({ name: `in-${index}`, labels, admittedTo: 'of-shop', admittedAs, node: 'node-0', phase: 'Running', spec });
     see({ name: `waits-${index}`, labels, gates: [GATE] });
   }
   const clock = manualClock(3_600_000);
@@ -35,6 +36,7 @@ function stageOf(answer: () => Promise<Outcome<unknown>>) {
     round: (): void => {
       holds.round(plan());
     },
+    requests,
     evicted: () => new Set(requests.map(({ path }) => path)),
   };
 }
@@ -55,6 +57,19 @@ test('gangs whose pods are already leaving keep no other from going back', async
     await stage.holds.settled();
   }
   expect([stage.evicted().size, stage.paused.length]).toEqual([GANGS, GANGS]);
+});
+
+test.each([
+  [3_600, 600],
+  [60, undefined],
+])('pods that take %i s to end are evicted with %s s, so that their room is free in time', async (seconds, given) => {
+  const ok = () => Promise.resolve({ kind: 'ok', object: { metadata: {} }, warnings: [] } as const);
+  const stage = stageOf(ok, { terminationGracePeriodSeconds: seconds });
+  stage.round();
+  await stage.holds.settled();
+  expect(stage.requests.length).toBeGreaterThan(0);
+  const periods = stage.requests.map(({ body }) => at(body, 'deleteOptions.gracePeriodSeconds'));
+  expect(new Set(periods)).toEqual(new Set([given]));
 });
 
 test('an eviction whose answer is lost is requested again within seconds', async () => {
