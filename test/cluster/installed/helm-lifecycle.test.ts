@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cpSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
@@ -22,6 +24,25 @@ const PARTS = [
 ];
 /** By controllers, and by helm for each revision. */
 const MADE_BY_OTHERS = /^(?:pod\/|replicaset|controllerrevision|endpoint|secret\/sh\.helm)/;
+/** Of a part that had a Deployment and an account of its own; without pods, which no node would run. */
+const FORMER = `apiVersion: v1
+kind: ServiceAccount
+metadata: { name: plimsoll-queues, namespace: plimsoll-system }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: plimsoll-queues, namespace: plimsoll-system }
+spec:
+  replicas: 0
+  selector: { matchLabels: { app: former } }
+  template:
+    metadata: { labels: { app: former } }
+    spec: { containers: [{ name: former, image: plimsoll }] }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: not-marked, namespace: plimsoll-system }
+`;
 const WITHIN_MS = 240_000;
 
 const why = whyNoOwnCluster(process.env) ?? whyNoHelm(process.env);
@@ -62,6 +83,22 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with he
     const notes = await helm(['get', 'notes', ...RELEASE, '--kubeconfig', own().cluster.kubeconfig]);
     expect(notes.stdout).toContain('evict no pod until a NodePressurePolicy says Enforce');
     base = await objects();
+  });
+
+  test('what an earlier chart had leads on through the upgrade, if it is marked', { timeout: WITHIN_MS }, async () => {
+    const former = join(own().cluster.folder, 'former');
+    cpSync(CHART, former, { recursive: true });
+    writeFileSync(join(former, 'templates/former.yaml'), FORMER);
+    await run('upgrade', former);
+    const [kinds, one] = ['deployment,serviceaccount', ['plimsoll-queues', '-n', 'plimsoll-system']] as const;
+    await kubectl('annotate', kinds, ...one, 'helm.sh/resource-policy=keep');
+    await run('upgrade', CHART);
+    expect((await kubectl('get', kinds, ...one, '-o', 'name')).trim().split('\n')).toEqual([
+      'deployment.apps/plimsoll-queues',
+      'serviceaccount/plimsoll-queues',
+    ]);
+    expect(await kubectl('get', 'configmap', 'not-marked', '-n', 'plimsoll-system', '--ignore-not-found')).toBe('');
+    await kubectl('delete', kinds, ...one);
   });
 
   test('upgraded, it keeps what the webhook wrote', { timeout: WITHIN_MS }, async () => {
