@@ -74,7 +74,10 @@ export class KeptPlaces {
       if (kept.length === 0) this.#byOwner.delete(key);
       else left.set(key, kept);
     }
-    const take: PlacesInPass['take'] = ({ placeKey, namespace, requests }, isOfQueue) => {
+    const take: PlacesInPass['take'] = (pod, isOfQueue) => {
+      // Asked about every waiting pod: its key is made only where it matters.
+      if (left.size === 0) return false;
+      const { placeKey, namespace, requests } = pod;
       const places = placeKey === undefined ? [] : (left.get(placeKey) ?? []);
       const at = places.findIndex(
         (place) => place.namespace === namespace && isWithin(requests, place) && isOfQueue(place),

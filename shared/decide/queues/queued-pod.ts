@@ -188,6 +188,7 @@ class UnplacedPod extends KeptPod {
   #waiting: WaitingPod | undefined;
   /** `false` until it is asked for. */
   #rollout: Rollout | undefined | false = false;
+  #placeKey: string | undefined | false = false;
 
   constructor(pod: Pod, own: OwnFacts) {
     super(pod, own);
@@ -216,6 +217,12 @@ class UnplacedPod extends KeptPod {
   override get rollout(): Rollout | undefined {
     if (this.#rollout === false) this.#rollout = super.rollout;
     return this.#rollout;
+  }
+
+  /** As `rollout`. */
+  override get placeKey(): string | undefined {
+    if (this.#placeKey === false) this.#placeKey = super.placeKey;
+    return this.#placeKey;
   }
 
   override asWaiting(queue: string): WaitingPod {
