@@ -220,7 +220,7 @@ export class StartGangs {
     await this.#clear(leading, left);
   }
 
-  /** Resolves with why it failed, once for each pod a node is set aside that kube-scheduler knows of. */
+  /** Resolves once kube-scheduler knows the node of each pod, or with why that failed. */
   async #nominateAll({ whole, nodeOf, asked }: Nominating, signal: AbortSignal): Promise<Failed | undefined> {
     const freshMs = FRESH_MS + FRESH_MS_PER_POD * nodeOf.size;
     const isLate = (): boolean => signal.aborted;
