@@ -14,7 +14,7 @@ import type { StartGangs } from './start-gangs.ts';
 export interface HoldGangsPorts extends Omit<EvictionPorts, 'isEnforcing' | 'unseenMs' | 'pods'> {
   readonly pods: Pick<QueuedPods, 'lost' | 'graceSecondsOf'>;
   readonly snapshot: ClusterSnapshot;
-  readonly starts: Pick<StartGangs, 'pause' | 'plannedFor'>;
+  readonly starts: Pick<StartGangs, 'pause' | 'plannedFor' | 'whyNotNow'>;
   /** How long a gang may hold room with too few pods on nodes, as the queue root says now. */
   readonly timeoutMs: () => number;
 }
@@ -96,7 +96,10 @@ export class HoldGangs {
     this.#evictions.announce(victims);
     const nodeOf = ({ uid }: RunningPod): string => this.#ports.snapshot.placedPods.get(uid)?.pod.spec.nodeName ?? '';
     const order = { queue, because, textFor: () => because.text, nodeOf };
-    if (await this.#evictions.evictAll(victims, order)) this.#ports.starts.pause(gang, because, BACK_MS);
+    if (!(await this.#evictions.evictAll(victims, order))) return;
+    const { starts } = this.#ports;
+    // Evictions that are asked for again belong to the same return, which makes its pause no longer.
+    if (starts.whyNotNow(gang)?.code !== because.code) starts.pause(gang, because, BACK_MS);
   }
 
   /** As in reclaim: what a pod says of its end would keep the room of a half gang for ever. */

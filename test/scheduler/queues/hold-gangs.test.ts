@@ -25,7 +25,11 @@ function stageOf(answer: () => Promise<Outcome<unknown>>, spec = {}) {
   const log = createLog({ component: 'scheduler', level: 'silent', format: 'json' });
   const metrics = createQueueMetrics(createMetrics('scheduler'));
   const paused: string[] = [];
-  const starts = { pause: (gang: string) => void paused.push(gang), plannedFor: () => undefined };
+  const starts = {
+    pause: (gang: string) => void paused.push(gang),
+    plannedFor: () => undefined,
+    whyNotNow: (gang: string) => (paused.includes(gang) ? { code: 'GangIsHalf', text: '', facts: {} } : undefined),
+  };
   const term = { isHeld: () => true };
   const shared = { client, clock, log, metrics, pods, snapshot, starts, term, leading: new AbortController().signal };
   const holds = new HoldGangs({ ...shared, events: { record: () => undefined }, timeoutMs: () => 60_000 });
@@ -86,4 +90,14 @@ test('an eviction whose answer is lost is requested again within seconds', async
     await stage.clock.advance(1_000);
   }
   expect(stage.paused).toContain('shop/gang-0');
+});
+
+test('evictions that are asked for again because the watch is late make no gang wait twice as long', async () => {
+  const stage = stageOf(() => Promise.resolve({ kind: 'ok', object: { metadata: {} }, warnings: [] }));
+  for (let second = 0; second < 7; second += 1) {
+    stage.round();
+    await stage.holds.settled();
+    await stage.clock.advance(1_000);
+  }
+  expect([stage.requests.length, stage.paused.length]).toEqual([2 * GANGS, GANGS]);
 });
