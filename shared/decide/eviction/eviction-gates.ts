@@ -5,7 +5,7 @@ import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pr
 import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import { REASONS } from '#shared/decide/eviction/messages.ts';
 import { type Ineligible, overageOfLimited } from '#shared/domain/eviction/choose-victims.ts';
-import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+import { type Candidate, mustMakeWay } from '#shared/domain/ranking/candidate.ts';
 import type { AgentState } from './agent-state.ts';
 import {
   countsAsFreed,
@@ -228,14 +228,16 @@ export interface OwnerLimitQuery {
 /**
  * Why a candidate must not be evicted because its owner has reached its limit for this resource: a replacement would
  * return and use as much again, and an agent that acts before the kubelet prevents the taint that would keep it away.
+ * Pods in spare room have no limit: otherwise those of one owner would keep each other in the room of important pods.
  */
 export function ownerLimit(
   query: OwnerLimitQuery,
 ): (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined {
   const lost = lostByOwner(query, resourceOf(query.signal));
-  return ({ facts: { pod } }, victims = []) => {
+  return (candidate, victims = []) => {
+    const { pod } = candidate.facts;
     const owner = ownerOf(pod);
-    if (owner === undefined) return undefined;
+    if (owner === undefined || mustMakeWay(candidate)) return undefined;
     const count = (lost.get(owner) ?? 0) + victims.filter(({ facts }) => ownerOf(facts.pod) === owner).length;
     if (count < query.most) return undefined;
     const { namespace, name, uid } = pod;

@@ -130,6 +130,19 @@ describe('pods in spare room', () => {
     expect(flat(evicted(scenes))).toEqual(names);
   });
 
+  test.each([0, 1])('do not keep each other as they grow where their owner may lose %i pods in an hour', (most) => {
+    const names = ['a', 'b', 'c', 'd'];
+    const scenes = names.flatMap((_, gone): readonly Scene[] =>
+      Array.from({ length: 12 }, (__, step): Scene => {
+        const pods = names
+          .slice(gone)
+          .map((name) => spare(name, 100 + 20 * step, { owner: 'batch', uid: `uid-${name}` }));
+        return { now: gone * 400_000 + step * 1_000, availableMiB: 700 - 50 * step, pods };
+      }),
+    );
+    expect(new Set(flat(evicted(scenes, policy({ perOwnerPerHour: most }))))).toEqual(new Set(names));
+  });
+
   test('are told apart from pods that would go by the policy in a dry run', () => {
     const scene = snapshot({ now: 0, availableMiB: 190, pods: [hog, spare('spare', 100)] });
     expect(decide(FIRST_STATE, scene, policy({ mode: 'DryRun' })).evictions).toMatchObject([{ mode: 'DryRun' }]);
