@@ -25,11 +25,11 @@ const DASHBOARD = { dashboard: { host: '127.0.0.1', port: 0 } };
 const EXTENDER = { extender: 'On' };
 
 const VIEW = ['daemonsets', 'namespaces', 'nodepressures', 'nodes', 'poddisruptionbudgets', 'pods', 'priorityclasses'];
-const OF_NODES = ['nodepressurepolicies', 'nodepressures', 'nodes'];
+const OF_NODES = ['nodepressurepolicies', 'nodepressures', 'nodes', 'pods of plimsoll-node'];
 const OF_RECORD = ['disruptionlimits', 'disruptionpolicies', 'disruptions', 'events', 'queues', 'reschedulingpolicies'];
 const OF_MOVES = ['disruptionaccounts', 'disruptionlimits', 'disruptionpolicies', 'reschedulingpolicies'];
 const OF_DASHBOARD = [
-  ...OF_NODES,
+  ...['nodepressurepolicies', 'nodepressures', 'nodes'],
   ...['disruptions', 'events', 'priorityclasses', 'prioritypolicies', 'priorityquotas', 'queues', 'resourcequotas'],
 ];
 
@@ -54,7 +54,9 @@ async function readBy(
   let listed = 0;
   api.onRequest = ({ method, path, isWatch }) => {
     const collection = path.split('/').at(-1) ?? '';
-    if (isWatch && collection !== 'leases') watched.push(collection);
+    const [, namespace] = /\/namespaces\/([^/]+)\//.exec(path) ?? [];
+    const name = namespace === undefined ? collection : `${collection} of ${namespace}`;
+    if (isWatch && collection !== 'leases') watched.push(name);
     else if (method === 'GET' && /^[a-z]+s$/.test(collection) && collection !== 'leases') listed += 1;
     return undefined;
   };
