@@ -122,7 +122,7 @@ export class QueuedPods {
   /** Takes a pod in as the watch shows it. */
   observe({ pod, raw }: WatchedPod, { namespaces }: Pick<ClusterSnapshot, 'namespaces'>): void {
     const owner = controllerOf(pod)?.uid;
-    const lostAt = owner === undefined ? undefined : this.#lostAt(pod);
+    const lostAt = owner === undefined ? undefined : this.#lostAt(pod, raw);
     if (owner !== undefined && lostAt !== undefined) this.lost.lose(owner, pod.uid, lostAt);
     if (hasEnded(pod)) {
       this.gone(pod.uid);
@@ -173,9 +173,12 @@ export class QueuedPods {
     return spec.terminationGracePeriodSeconds ?? 0;
   }
 
-  /** When a pod was disrupted: the watch tells the time only of a deletion, and one that failed before is no news. */
-  #lostAt(pod: Pod): Instant | undefined {
-    if (!isDisrupted(pod) && !isRetried(pod)) return undefined;
+  /**
+   * When a pod was disrupted: the watch tells the time only of a deletion, and one that failed before is no news. Pods that
+   * wait hold no share: their tenant could delete them so that the next ones pass all others.
+   */
+  #lostAt(pod: Pod, raw: KubeObject): Instant | undefined {
+    if ((!isDisrupted(pod) && !isRetried(pod)) || otherGates(raw) !== undefined) return undefined;
     const { deletion } = pod;
     if (deletion !== undefined) return deletion.at - (deletion.gracePeriodSeconds ?? 0) * 1_000;
     return hasEnded(pod) && this.#pods.has(pod.uid) ? this.#clock.now() : undefined;

@@ -53,6 +53,20 @@ describe('the replacement of a disrupted pod goes in before an older one of the 
     expect(order(made, 110)).toEqual(['new-1', 'older', 'other']);
   });
 
+  test.each<[string, string, Partial<WatchedPod>]>([
+    ['a Job', 'Job', { deletionAt: 100 }],
+    ['a Deployment, evicted', 'ReplicaSet', DISRUPTED],
+  ])('not of one of %s, that waited: its tenant could pass all others by deleting it', (_, kind, lost) => {
+    const owner = { owners: [{ ...owned('train').owners[0], kind }] };
+    const made = queueWorld([queueFor('shop')]);
+    made.see({ name: 'lost', ...WAITING, ...owner, createdAt: 20 });
+    made.see({ name: 'lost', ...WAITING, ...owner, createdAt: 20, ...lost });
+    made.gone('lost');
+    made.see({ name: 'older', ...WAITING, createdAt: 10 });
+    made.see({ name: 'new-1', ...WAITING, ...owner, createdAt: 101 });
+    expect(order(made, 110)).toEqual(['older', 'new-1']);
+  });
+
   test('not of one that completed', () => {
     const made = world({ phase: 'Succeeded', owners: [{ ...owned('web').owners[0], kind: 'Job' }] });
     expect(order(made, 110)[0]).toBe('older');
