@@ -82,6 +82,13 @@ test.each(WRITES)('%s meets at most two validating policies, with any parts', (_
   expect(met(installed(SWITCHES), 'ValidatingAdmissionPolicy', write).toSorted()).toEqual(all);
 });
 
+test('an upgrade binds the policy of marks where pods wait before its other binding leaves those namespaces out', () => {
+  const names = installed(SWITCHES)
+    .filter((each) => at(each, 'spec.policyName') === 'mark.queues.plimsoll.dev')
+    .map((each) => textAt(each, 'metadata.name'));
+  expect(names).toEqual(['guard.queues.plimsoll.dev', 'mark.queues.plimsoll.dev']);
+});
+
 test('a status meets one policy more, where the extender runs on control planes', () => {
   const write = { resource: 'pods/status', operation: 'UPDATE' } as const;
   const found = met(installed(SWITCHES), 'ValidatingAdmissionPolicy', write);

@@ -96,7 +96,8 @@ function inNamespaces(requirement: Requirement): object {
 
 /**
  * The policy over pods, with one binding for namespaces whose pods wait and one for all others, so that a write is
- * judged once. The first is its own parameter, by which the policy knows where it is.
+ * judged once. The first is its own parameter, by which the policy knows where it is. It is applied first: in earlier
+ * builds the other one was for all namespaces, and no moment of an upgrade may leave marks unguarded.
  */
 function pods(): readonly KubeObject[] {
   const { mark, guard } = QUEUE_POLICY_NAMES;
@@ -106,8 +107,8 @@ function pods(): readonly KubeObject[] {
   const bound = { policyName: mark, validationActions: ['Deny'] };
   return [
     validatingPolicy(policy),
-    bindingOf(OF_QUEUES, { name: mark, ...bound, matchResources: IN_OTHERS }),
     bindingOf(OF_QUEUES, { name: guard, ...bound, matchResources: IN_MANAGED, paramRef }),
+    bindingOf(OF_QUEUES, { name: mark, ...bound, matchResources: IN_OTHERS }),
   ];
 }
 
