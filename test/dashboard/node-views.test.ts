@@ -53,8 +53,8 @@ describe('createNodeViews', () => {
   test('a node whose agent fell silent is unknown within a second, also after the clock was set back', () => {
     const nodes = createNodeViews(pressuresOf(pressure('a')).pressures, NO_NAMES);
     const stateAt = (now: number) => nodes(now).map(({ state }) => state);
-    expect(stateAt(NOW + 180 * SECOND)).toEqual(['Far']);
-    expect(stateAt(NOW + 181 * SECOND)).toEqual(['Unknown']);
+    expect(stateAt(NOW + 420 * SECOND)).toEqual(['Far']);
+    expect(stateAt(NOW + 421 * SECOND)).toEqual(['Unknown']);
     expect(stateAt(NOW)).toEqual(['Far']);
   });
 

@@ -127,9 +127,10 @@ function idleRoom({ held, decision, directory: { tree }, question }: QueuePlan):
         amount === 0 ||
         pathOf(tree, own).every((index) => {
           const after = plus(usedBy(decision.usage, index, type), amount);
-          const max = tree.queues[index]?.max.get(type) ?? Infinity;
+          const max = tree.queues[index]?.max.get(type);
           const latent = usedBy(question.latent ?? new Map(), index, type);
-          const isWithinMax = after <= max && (latent === 0 || plus(after, latent) <= times(max, 2));
+          const isWithinMax =
+            max === undefined || (after <= max && (latent === 0 || plus(after, latent) <= times(max, 2)));
           return isWithinMax && (index !== 0 || after <= (limits.get(type) ?? Infinity));
         }),
     );
