@@ -16,6 +16,12 @@ const OUTAGES: ReadonlySet<Failure['kind']> = new Set([
 ]);
 
 /**
+ * Once each is no fault: a kind that was defined a moment ago is answered so, as is a busy moment; and so is a watch of
+ * Events, which brings no bookmarks, where none came for longer than the API server remembers.
+ */
+const MOMENTARY: ReadonlySet<string> = new Set(['tooManyRequests', 'gone']);
+
+/**
  * Which faults of streams are worth a line in the log: one for an outage, in which every stream of a client breaks and
  * is tried again, and one for each other fault of a resource until it works.
  */
@@ -28,13 +34,13 @@ export class StreamFaults {
     const isSame = now - this.#lastOutageAt < SAME_OUTAGE_MS;
     const isKnown = this.#others.get(resource) === kind;
     if (DENIALS.has(kind) && isSame) return false;
-    // A kind that was defined a moment ago is answered so once, as is a busy moment.
-    if (isOutage(ending) && (kind !== 'tooManyRequests' || isKnown || isSame)) {
+    const isMoment = MOMENTARY.has(kind);
+    if (isOutage(ending) && (!isMoment || isKnown || isSame)) {
       this.#lastOutageAt = now;
       return !isSame;
     }
     this.#others.set(resource, kind);
-    return !isKnown && kind !== 'tooManyRequests';
+    return !isKnown && !isMoment;
   }
 
   worked(resource: string): void {

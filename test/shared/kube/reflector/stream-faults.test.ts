@@ -37,9 +37,12 @@ describe('which lost streams are logged', () => {
     expect(refusedAt(2 * MINUTE)).toEqual([true, true]);
   });
 
-  test('none for one answer that the server is busy, and one for an outage of such answers', () => {
+  test.each([
+    ['the server is busy', 'tooManyRequests'],
+    ['a watch without bookmarks is too old', 'gone'],
+  ])('none for one answer that %s, and one for an outage of such answers', (_, kind) => {
     const faults = new StreamFaults();
-    const isNew = (resource: string): boolean => faults.isNew(resource, refused('tooManyRequests'), 0);
+    const isNew = (resource: string): boolean => faults.isNew(resource, refused(kind), 0);
     expect([isNew('pods'), isNew('nodes')]).toEqual([false, false]);
     faults.worked('nodes');
     expect([isNew('nodes'), isNew('pods'), isNew('pods'), isNew('nodes')]).toEqual([false, true, false, false]);
