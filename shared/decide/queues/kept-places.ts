@@ -19,6 +19,8 @@ const KEPT_FOR_MS = 10_000;
 /** A Deployment whose deleted pods take longer to end leaves the share of the others to whoever waits. */
 const MAX_ENDING_MS = 60_000;
 const MAX_OWNERS = 10_000;
+/** The pods of one template request the same; of what is created by hand, no more requests are compared in one pass. */
+const MAX_REFUSED = 100;
 
 /** What a pod held that was deleted to be replaced. */
 export interface KeptPlace extends Pick<QueuedPod, 'namespace' | 'label' | 'admitted' | 'requests'> {
@@ -27,13 +29,12 @@ export interface KeptPlace extends Pick<QueuedPod, 'namespace' | 'label' | 'admi
   readonly mayBeSurge: boolean;
 }
 
+type ComingPod = Pick<QueuedPod, 'placeKey' | 'namespace' | 'requests'>;
+
 /** The places of one pass. */
 export interface PlacesInPass {
-  /** Whether a new pod of the owner takes the place of one; never more than that one held. */
-  readonly take: (
-    pod: Pick<QueuedPod, 'placeKey' | 'namespace' | 'requests'>,
-    isOfQueue: (place: KeptPlace) => boolean,
-  ) => boolean;
+  /** Whether a new pod of the owner, in that queue, takes the place of one; never more than that one held. */
+  readonly take: (pod: ComingPod, queue: string, isOfQueue: (place: KeptPlace) => boolean) => boolean;
   /** Those that no pod has taken. */
   readonly left: () => readonly KeptPlace[];
 }
@@ -74,15 +75,18 @@ export class KeptPlaces {
       if (kept.length === 0) this.#byOwner.delete(key);
       else left.set(key, kept);
     }
-    const take: PlacesInPass['take'] = (pod, isOfQueue) => {
+    const refused = new Map<string, Set<QueueAmounts>>();
+    const take: PlacesInPass['take'] = (pod, queue, isOfQueue) => {
       // Asked about every waiting pod: its key is made only where it matters.
-      if (left.size === 0) return false;
-      const { placeKey, namespace, requests } = pod;
-      const places = placeKey === undefined ? [] : (left.get(placeKey) ?? []);
-      const at = places.findIndex(
-        (place) => place.namespace === namespace && isWithin(requests, place) && isOfQueue(place),
-      );
+      const places = left.size === 0 ? undefined : left.get(pod.placeKey ?? '');
+      if (places === undefined) return false;
+      const key = [pod.placeKey, pod.namespace, queue].join('/');
+      const known = refused.get(key) ?? new Set<QueueAmounts>();
+      // Thousands of pods that fit in none of thousands of places would otherwise hold up the pass.
+      if (known.has(pod.requests) || known.size >= MAX_REFUSED) return false;
+      const at = placeFor(pod, places, isOfQueue);
       if (at >= 0) places.splice(at, 1);
+      else refused.set(key, known.add(pod.requests));
       return at >= 0;
     };
     return { take, left: () => [...left.values()].flat() };
@@ -103,6 +107,14 @@ export class KeptPlaces {
       return keys.has(key);
     };
   }
+}
+
+function placeFor(
+  { namespace, requests }: ComingPod,
+  places: readonly KeptPlace[],
+  isOfQueue: (place: KeptPlace) => boolean,
+): number {
+  return places.findIndex((place) => place.namespace === namespace && isWithin(requests, place) && isOfQueue(place));
 }
 
 function isWithin(requests: QueueAmounts, { requests: held }: KeptPlace): boolean {

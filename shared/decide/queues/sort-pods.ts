@@ -223,7 +223,7 @@ function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {
   const isOfQueue = (place: KeptPlace): boolean =>
     chargedQueue(place, find) === found.name && sorted.keeps(place, found.name);
   // A gang goes in whole, and so do the pods that replace it.
-  if (!sorted.isOfGang(pod.uid) && sorted.places.take(pod, isOfQueue)) {
+  if (!sorted.isOfGang(pod.uid) && sorted.places.take(pod, found.name, isOfQueue)) {
     sorted.replacing.push(waits);
     hold(sorted, found.name, pod.requests);
   } else wait(sorted, goesFirst ? { ...waits, goesFirst } : waits);

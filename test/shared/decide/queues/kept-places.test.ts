@@ -77,6 +77,20 @@ describe('a pod that is deleted to be replaced', () => {
     expect(letIn(at())).toEqual(['shop/one']);
   });
 
+  test('is looked for once for all pods of a queue that request the same', () => {
+    const { replace, pods } = world('StatefulSet');
+    for (const name of ['set-0', 'set-1', 'set-2']) replace(name);
+    const places = pods.places.inPass({ now: NOW_MS, ending: () => [] });
+    const requests = new Map<string, number>([['cpu', 500]]);
+    const asked: string[] = [];
+    for (const queue of ['bank', 'bank', 'shop', 'shop']) {
+      const pod = { placeKey: 'set-uid', namespace: 'shop', requests };
+      const isTaken = places.take(pod, queue, () => asked.push(queue) > 0 && queue === 'shop');
+      expect(isTaken).toBe(queue === 'shop');
+    }
+    expect(asked).toEqual(['bank', 'bank', 'bank', 'shop', 'shop']);
+  });
+
   test.each<[string, string, Partial<WatchedPod>]>([
     ['that is evicted, as to make room', 'StatefulSet', { isDisrupted: true }],
     ['of a Job', 'Job', {}],
