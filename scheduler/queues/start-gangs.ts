@@ -1,5 +1,6 @@
-import { type Because, reason } from '#shared/domain/base/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
+import { NOT_YET, TAKEN, UNWRITTEN } from '#shared/domain/gang/messages.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import {
   type ExpectedPod,
@@ -60,13 +61,6 @@ const FRESH_MS = 3_000;
 const FRESH_MS_PER_POD = 5;
 const MAX_ATTEMPTS = 3;
 const MAX_REMEMBERED = 10_000;
-
-const NOT_YET = reason<object>('GangNotPlannedYet', () => 'waits for its turn: other gangs are being planned');
-const TAKEN = reason<object>('GangRoomTaken', () => 'other pods took the room that was planned for the gang');
-const UNWRITTEN = reason<{ readonly message: string }>(
-  'GangNotNominated',
-  ({ message }) => `cannot set nodes aside for the gang: ${message}`,
-);
 
 /**
  * Starts gangs: plans a node for each of its pods, sets the nodes aside, looks once more, and takes all gates off in one

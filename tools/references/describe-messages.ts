@@ -8,7 +8,7 @@ const CATALOGUES: Readonly<Record<string, string>> = {
 };
 const INTRODUCTION = `# Messages
 
-What a code means, by the sentence that goes with it, with example values. A code stands in \`because.code\`, in conditions, audit annotations and metrics. All sentences, with Events, errors and the log, are in \`test/webhook/messages.golden\` and \`test/agent/messages.golden\`; of the controller, those about gangs are here.
+What a code means, by the sentence that goes with it, with example values. A code stands in \`because.code\`, in conditions, audit annotations and metrics.
 
 This page is generated from the catalogues of messages in the code (\`npm run generate\`).
 `;

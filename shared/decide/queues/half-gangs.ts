@@ -1,6 +1,7 @@
 import type { AdmittedGang } from '#shared/api/admitted.ts';
 import { askSnapshot } from '#shared/domain/eviction/ask-budgets.ts';
-import { type Because, reason } from '#shared/domain/base/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import { HALF, KEPT } from '#shared/domain/gang/messages.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { QueueGang, QueueMember } from './gangs.ts';
@@ -33,30 +34,6 @@ export type HalvesSince = ReadonlyMap<string, Instant>;
 
 /** kube-scheduler gives a planned pod its node sooner. */
 const PLACED_WITHIN_MS = 5_000;
-
-interface Half {
-  readonly gang: string;
-  readonly running: number;
-  readonly min: number;
-  readonly seconds: number;
-  readonly others: string;
-}
-
-const HALF = reason<Half>(
-  'GangIsHalf',
-  ({ gang, running, min, seconds, others }) =>
-    `${running} of ${min} pods of gang ${gang} have had a node for ${seconds} s: it gives its room back${others}`,
-);
-
-interface Keeper {
-  readonly gang: string;
-  readonly keeper: string;
-}
-
-const KEPT = reason<Keeper>(
-  'GangStaysHalf',
-  ({ gang, keeper }) => `gang ${gang} runs in part and cannot give its room back: ${keeper}`,
-);
 
 /**
  * The gangs that go back whole: fewer of their pods have a node than run together, and others of them wait. A gang none

@@ -1,6 +1,6 @@
 import { reason } from '#shared/domain/base/because.ts';
 
-/* Every sentence about a gang that is none or not complete, to be read from top to bottom. */
+/* Every sentence about a gang: what is none or not complete, what finds no nodes together, and what runs in part. */
 
 interface OfGang {
   readonly gang: string;
@@ -83,4 +83,35 @@ export const INCOMPLETE = reason<OfGang & { readonly present: number; readonly m
 export const GATED = reason<OfGang & { readonly gates: string }>(
   'GangGated',
   ({ gang, gates }) => `waits until the other scheduling gates of gang ${gang} are off: ${gates}`,
+);
+export const NOT_SEEN = reason<{ readonly pod: string; readonly what: string }>(
+  'GangNotSeenToFit',
+  ({ pod, what }) => `no plan: ${pod} has ${what}, and where such pods fit together is not known`,
+);
+export const NO_PLAN = reason<{
+  readonly placed: number;
+  readonly pods: number;
+  readonly needed: string;
+  readonly hole: string;
+}>(
+  'GangNoPlan',
+  ({ placed, pods, needed, hole }) =>
+    `no plan: ${placed} of ${pods} pods fit; the next one needs ${needed}, and the largest hole on a node that it may use is ${hole}`,
+);
+export const NOT_YET = reason<object>('GangNotPlannedYet', () => 'waits for its turn: other gangs are being planned');
+export const TAKEN = reason<object>('GangRoomTaken', () => 'other pods took the room that was planned for the gang');
+export const UNWRITTEN = reason<{ readonly message: string }>(
+  'GangNotNominated',
+  ({ message }) => `cannot set nodes aside for the gang: ${message}`,
+);
+export const HALF = reason<
+  OfGang & { readonly running: number; readonly min: number; readonly seconds: number; readonly others: string }
+>(
+  'GangIsHalf',
+  ({ gang, running, min, seconds, others }) =>
+    `${running} of ${min} pods of gang ${gang} have had a node for ${seconds} s: it gives its room back${others}`,
+);
+export const KEPT = reason<OfGang & { readonly keeper: string }>(
+  'GangStaysHalf',
+  ({ gang, keeper }) => `gang ${gang} runs in part and cannot give its room back: ${keeper}`,
 );

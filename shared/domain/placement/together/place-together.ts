@@ -1,6 +1,7 @@
-import { type Because, reason } from '#shared/domain/base/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import { compareTexts, podName } from '#shared/domain/base/texts.ts';
+import { NO_PLAN, NOT_SEEN } from '#shared/domain/gang/messages.ts';
 import { isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { quantityFromInteger, quantityFromMilli } from '#shared/domain/quantity/quantity.ts';
@@ -183,33 +184,10 @@ function isSame({ column, amount }: Need, other: Need | undefined): boolean {
   return other !== undefined && column === other.column && amount === other.amount;
 }
 
-interface Unseen {
-  readonly pod: string;
-  readonly what: string;
-}
-
-const NOT_SEEN = reason<Unseen>(
-  'GangNotSeenToFit',
-  ({ pod, what }) => `no plan: ${pod} has ${what}, and where such pods fit together is not known`,
-);
-
 function notSeen(pod: Pod, what: string): TogetherPlan {
   const facts = { pod: podName(pod), what };
   return { kind: 'None', because: NOT_SEEN(facts, { ...facts }) };
 }
-
-interface Short {
-  readonly placed: number;
-  readonly pods: number;
-  readonly needed: string;
-  readonly hole: string;
-}
-
-const NO_PLAN = reason<Short>(
-  'GangNoPlan',
-  ({ placed, pods, needed, hole }) =>
-    `no plan: ${placed} of ${pods} pods fit; the next one needs ${needed}, and the largest hole on a node that it may use is ${hole}`,
-);
 
 /** What is missing is told of the resource of which nodes have least, in parts of what the pod needs. */
 function noPlan(placed: number, pods: number, pod: PodToPlace, rooms: NodeRooms): TogetherPlan {

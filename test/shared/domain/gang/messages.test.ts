@@ -23,6 +23,13 @@ const EXAMPLES: Examples = {
   TOO_LARGE: { ...GANG, type: 'cpu', needed: '16', limit: '12', queue: 'batch', pods: 8 },
   INCOMPLETE: { ...GANG, present: 6, min: 8 },
   GATED: { ...GANG, gates: 'example.com/license' },
+  NOT_SEEN: { pod: 'shop/train-7', what: 'inter-pod affinity' },
+  NO_PLAN: { placed: 7, pods: 8, needed: '4 cpu', hole: '2 cpu' },
+  NOT_YET: {},
+  TAKEN: {},
+  UNWRITTEN: { message: 'the API server does not answer' },
+  HALF: { ...GANG, running: 7, min: 8, seconds: 60, others: '' },
+  KEPT: { ...GANG, keeper: 'pod train-1 has a system priority' },
 };
 
 test('the sentences about gangs are those of messages.golden, each with its code', async () => {
