@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#shared/runtime/clock.ts';
-import { at, textAt } from '#test/contract/harness.ts';
+import { at, textAt, type WatchLine } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { followLines } from '#test/cluster/scheduler/removals/watch-lines.ts';
 import { PATIENCE_MS, podOf, pods, QUEUES } from './queue-scene.ts';
 import { fill, GUARANTEED, isGated, reclaimScene, TAKER, TEAM } from './reclaim-scene.ts';
 
@@ -36,15 +37,19 @@ describe.skipIf(why !== undefined)(
           { name: 'x2', queue: 'test', cpu: '2', node: 'node-1', graceSeconds: 4 },
           { name: 'x3', queue: 'test', cpu: '3', node: 'node-1', graceSeconds: 4 },
         ]);
+        const [seen, ended] = [new Array<WatchLine>(), new AbortController()];
+        const { following } = await followLines(own().admin, pods(TEAM), seen, ended.signal);
         await createPod({ ...TAKER, cpu: '5' });
-        const [taker, ...victims] = await eventually(async () => {
-          const seen = await Promise.all(['taker', 'x2', 'x3'].map(get));
-          for (const each of seen.slice(1)) expect(at(each, 'metadata.deletionTimestamp')).toBeDefined();
-          return seen;
-        }, PATIENCE_MS);
+        const first = (name: string, field: string) =>
+          seen.findIndex(({ object }) => textAt(object, 'metadata.name') === name && at(object, field) !== undefined);
+        const going = () => ['x2', 'x3'].map((name) => first(name, 'metadata.deletionTimestamp'));
+        await eventually(() => expect(Math.min(...going())).toBeGreaterThanOrEqual(0), PATIENCE_MS);
+        const setAside = first('taker', 'status.nominatedNodeName');
+        const taker = seen[setAside]?.object;
         expect([at(taker, 'status.nominatedNodeName'), isGated(taker)]).toEqual(['node-1', true]);
-        const setAside = Number(textAt(taker, 'metadata.resourceVersion'));
-        for (const each of victims) expect(Number(textAt(each, 'metadata.resourceVersion'))).toBeGreaterThan(setAside);
+        expect(setAside).toBeLessThan(Math.min(...going()));
+        ended.abort();
+        await following;
         expect(await untilPlaced('taker')).toEqual(['base-0', 'base-1', 'taker', 'x1']);
         expect(at(await get('taker'), 'spec.nodeName')).toBe('node-1');
       },
