@@ -25,6 +25,7 @@ export interface PressureStatus {
 
 const WEBHOOKS = `/apis/apps/v1/namespaces/${WEBHOOK.namespace}/deployments/${WEBHOOK.name}`;
 const REGISTRATION = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/plimsoll';
+const RULES = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/priority.plimsoll.dev';
 /** As deploy/base has them. */
 const AGENT_CPU_MILLICORES = 200;
 const AGENT_PROBE_SECONDS = 10;
@@ -45,7 +46,8 @@ export async function installAgent(
 
 /**
  * For a node so many times slower than bare metal: the agent may take so much more CPU and time to start, and the
- * webhook does not run. Its registration goes too, as evictions by the agent wait for the webhook's answer.
+ * webhook does not run. Its registration goes too, as evictions by the agent wait for the webhook's answer, and so do the
+ * rules that it would compile.
  */
 export async function allowForSlowness(client: KubeClient, factor: number): Promise<void> {
   const contentType = 'application/json-patch+json';
@@ -60,7 +62,7 @@ export async function allowForSlowness(client: KubeClient, factor: number): Prom
   await call(client, { method: 'PATCH', path: DAEMON_SET, contentType, body });
   const scale = [{ op: 'replace', path: '/spec/replicas', value: 0 }];
   await call(client, { method: 'PATCH', path: WEBHOOKS, contentType, body: scale });
-  await call(client, { method: 'DELETE', path: REGISTRATION });
+  for (const path of [REGISTRATION, RULES]) await call(client, { method: 'DELETE', path });
 }
 
 /** How many pods of the DaemonSet are ready, of its newest template. */
