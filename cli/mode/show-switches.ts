@@ -1,3 +1,4 @@
+import { windowText } from '#shared/api/disruption-limit.ts';
 import { DEFAULT_RETENTION } from '#shared/domain/disruption/disruption.ts';
 import { DEFAULT_RECLAIM, reclaimInForce } from '#shared/domain/queue/reclaim-settings.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
@@ -29,7 +30,7 @@ export const SWITCHES: readonly (readonly [Resource, Readonly<Record<string, str
     DISRUPTION_POLICIES,
     {
       forbiddingBudgets: 'Show',
-      'retention.period': '168h',
+      'retention.period': windowText(DEFAULT_RETENTION.keepMs),
       'retention.perNamespace': String(DEFAULT_RETENTION.perNamespace),
       'retention.total': String(DEFAULT_RETENTION.total),
     },

@@ -56,7 +56,7 @@ const RETENTION = described(
         type: 'string',
         maxLength: 8,
         pattern: '^[1-9][0-9]{0,4}[smh]$',
-        defaultValue: '168h',
+        defaultValue: windowText(DEFAULT_RETENTION.keepMs),
         description: 'How long a Disruption is kept, from 15m to 8760h.',
       },
     ),
