@@ -1,5 +1,6 @@
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import { NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
+import { conditionIn, conditionStatusIn } from '#shared/kube/decode/raw-conditions.ts';
 import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { type Manifest, nameOf, namespaceOf, ofKind } from '#cli/manifests/parse-manifests.ts';
@@ -42,13 +43,9 @@ function processPod(manifest: Manifest): ProcessPod | undefined {
     namespace,
     name: nameOf(manifest),
     image: String(fieldOf(container, 'image')),
-    isReady: fieldOf(conditionOf(status, 'Ready'), 'status') === 'True',
+    isReady: conditionStatusIn(status, 'Ready') === 'True',
     fault: containerFault(status) ?? placementFault(status),
   };
-}
-
-function conditionOf(status: unknown, type: string): unknown {
-  return itemsOf(fieldOf(status, 'conditions')).find((each) => fieldOf(each, 'type') === type);
 }
 
 /** What the kubelet says of a container that is to come, once that takes longer than usual. */
@@ -71,7 +68,7 @@ function faultOf(container: unknown): string | undefined {
 }
 
 function placementFault(status: unknown): string | undefined {
-  const scheduled = conditionOf(status, 'PodScheduled');
+  const scheduled = conditionIn(status, 'PodScheduled');
   if (fieldOf(scheduled, 'status') !== 'False') return undefined;
   return `${String(fieldOf(scheduled, 'reason'))}: ${String(fieldOf(scheduled, 'message'))}`;
 }

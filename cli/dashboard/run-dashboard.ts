@@ -3,6 +3,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';
 import { libraryOf } from '#shared/kube/client/client-library.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { conditionStatusIn } from '#shared/kube/decode/raw-conditions.ts';
 import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { PODS, resourcePath, SERVICE_ACCOUNTS } from '#shared/kube/resource.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
@@ -62,8 +63,7 @@ async function readyPod(
 }
 
 function isReady(pod: KubeObject): boolean {
-  const conditions = itemsOf(fieldOf(pod['status'], 'conditions'));
-  return conditions.some((each) => fieldOf(each, 'type') === 'Ready' && fieldOf(each, 'status') === 'True');
+  return conditionStatusIn(pod['status'], 'Ready') === 'True';
 }
 
 function portOf(pod: KubeObject): number | undefined {

@@ -15,10 +15,10 @@ import { decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import { NAMESPACE_NODE, PRESSURE_CONDITIONS, PRESSURE_TAINTS } from '#shared/kube/api-names.ts';
 import { SCHEDULED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { conditionStatusIn } from '#shared/kube/decode/raw-conditions.ts';
 import {
   decodeObject,
   fieldOf,
-  itemsOf,
   readAmounts,
   readInstant,
   readList,
@@ -170,8 +170,7 @@ export interface AgentPod {
 
 function readAgentPod(raw: KubeObject): AgentPod {
   const node = fieldOf(fieldOf(raw, 'spec'), 'nodeName');
-  const conditions = itemsOf(fieldOf(fieldOf(raw, 'status'), 'conditions'));
-  const isReady = conditions.some((each) => fieldOf(each, 'type') === 'Ready' && fieldOf(each, 'status') === 'True');
+  const isReady = conditionStatusIn(raw['status'], 'Ready') === 'True';
   return { node: typeof node === 'string' ? node : undefined, isReady };
 }
 

@@ -13,6 +13,7 @@ import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { DOUBTS, LOG } from '#agent/messages.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { conditionStatusIn } from '#shared/kube/decode/raw-conditions.ts';
 import { decodeObject, isRecord, readAmounts } from '#shared/kube/decode/wire-object.ts';
 import { nodeAmount } from '#shared/domain/spare/spare-amounts.ts';
 import type { BySpareKind } from '#shared/domain/spare/spare-resources.ts';
@@ -139,9 +140,9 @@ export function createOwnNode(nodeName: string, options: NodeOptions): Reflector
 
 /** What the agent keeps of a Node. */
 export function slimNode({ metadata, status }: KubeObject): OwnNode {
-  const { conditions, nodeInfo, allocatable } = isRecord(status) ? status : {};
+  const { nodeInfo, allocatable } = isRecord(status) ? status : {};
   const bootId = isRecord(nodeInfo) ? nodeInfo['bootID'] : undefined;
-  const ready = conditionStatus(conditions, 'Ready');
+  const ready = conditionStatusIn(status, 'Ready');
   const kubeletVersion = isRecord(nodeInfo) ? nodeInfo['kubeletVersion'] : undefined;
   return {
     uid: metadata.uid,
@@ -150,7 +151,7 @@ export function slimNode({ metadata, status }: KubeObject): OwnNode {
     bootId: typeof bootId === 'string' && bootId !== '' ? bootId : undefined,
     isKubeletSilent: ready === 'Unknown',
     isKubeletReady: ready === 'True',
-    hasMemoryPressure: conditionStatus(conditions, 'MemoryPressure') === 'True',
+    hasMemoryPressure: conditionStatusIn(status, 'MemoryPressure') === 'True',
     allocatable: allocatableOf(allocatable),
   };
 }
@@ -160,9 +161,4 @@ function allocatableOf(allocatable: unknown): OwnNode['allocatable'] {
   const amounts = read.ok ? read.value : undefined;
   const [memory, cpu] = [nodeAmount(amounts, 'memory'), nodeAmount(amounts, 'cpu')];
   return memory === undefined || cpu === undefined ? undefined : { memory, cpu };
-}
-
-function conditionStatus(conditions: unknown, name: string): unknown {
-  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
-  return all.filter(isRecord).find(({ type }) => type === name)?.['status'];
 }

@@ -2,6 +2,7 @@ import type { Because } from '#shared/domain/base/because.ts';
 import type { Disruption } from '#shared/domain/disruption/disruption.ts';
 import { isKubeletRefusal } from '#shared/domain/pod/pod.ts';
 import { CONDITION_WAITS_IN_QUEUE, EVENT_REASONS, QUEUE_GATE } from '#shared/kube/api-names.ts';
+import { conditionIn } from '#shared/kube/decode/raw-conditions.ts';
 import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import {
   ended,
@@ -106,20 +107,15 @@ function waits(spec: unknown, status: unknown, events: readonly PodEvent[]): Bec
   const gates = itemsOf(fieldOf(spec, 'schedulingGates')).map((gate) => textOf(gate, 'name'));
   if (gates.includes(QUEUE_GATE)) return inQueue(status, events);
   if (gates.length > 0) return because('Gated', gated(gates));
-  const scheduled = textOf(conditionOf(status, 'PodScheduled'), 'message');
+  const scheduled = textOf(conditionIn(status, 'PodScheduled'), 'message');
   return scheduled === '' ? because('NotTried', NOT_TRIED) : because('Unschedulable', scheduled);
 }
 
 function inQueue(status: unknown, events: readonly PodEvent[]): Because {
-  const condition = conditionOf(status, CONDITION_WAITS_IN_QUEUE);
+  const condition = conditionIn(status, CONDITION_WAITS_IN_QUEUE);
   if (condition !== undefined) return because(textOf(condition, 'reason'), textOf(condition, 'message'));
   const event = events.find(({ reason }) => reason === EVENT_REASONS.waitsInQueue);
   return because(EVENT_REASONS.waitsInQueue, event?.note ?? WAITS_IN_QUEUE);
-}
-
-/** A condition of a pod by its type. */
-function conditionOf(status: unknown, type: string): unknown {
-  return itemsOf(fieldOf(status, 'conditions')).find((each) => textOf(each, 'type') === type);
 }
 
 function textOf(object: unknown, field: string): string {

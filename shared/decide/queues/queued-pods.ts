@@ -1,4 +1,5 @@
 import type { Admitted } from '#shared/api/admitted.ts';
+import { isDisrupted } from '#shared/domain/pod/pod-conditions.ts';
 import { controllerOf, hasEnded, type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -261,10 +262,6 @@ export class QueuedPods {
 }
 
 const NO_GATES: readonly string[] = [];
-
-function isDisrupted({ status }: Pod): boolean {
-  return status.conditions.some(({ type, status: is }) => type === 'DisruptionTarget' && is === 'True');
-}
 
 /** A Job creates another pod for one that failed, or was deleted. */
 function isRetried(pod: Pod): boolean {

@@ -1,3 +1,4 @@
+import { isDisrupted } from '#shared/domain/pod/pod-conditions.ts';
 import { controllerOf, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import { namedNodes } from '#shared/domain/placement/filters/node-filters.ts';
 
@@ -50,6 +51,5 @@ export function placeKeyOf(pod: RolledOut): string | undefined {
 
 /** Whether the owner of the pod deleted it: neither an eviction nor a preemption. */
 export function isDeletedByOwner(pod: Pick<Pod, 'deletion' | 'status'>): boolean {
-  if (pod.deletion === undefined) return false;
-  return !pod.status.conditions.some(({ type, status }) => type === 'DisruptionTarget' && status === 'True');
+  return pod.deletion !== undefined && !isDisrupted(pod);
 }

@@ -14,9 +14,10 @@ import { type Exchange, UsageInPass } from './rollout-usage.ts';
 /*
  * A rollout of a Deployment, or of a DaemonSet with maxSurge, creates a pod before it deletes another one, so in a full
  * queue, or in one that is above its maximum, it would hang for ever. A new pod goes in against one of the same Deployment
- * (of a DaemonSet: of the same node) that it replaces: of another revision, or already deleted. That takes no more than before when the other is gone. So that no queue grows by it, its
- * mark says what the queue used before, and while the queue uses more, no other pod of it goes in like this. Which pods are
- * of a Deployment is what a tenant says, at any time; what its queue uses is not.
+ * (of a DaemonSet: of the same node) that it replaces: of another revision, or already deleted. That takes no more than
+ * before when the other is gone. So that no queue grows by it, its mark says what the queue used before, and while the
+ * queue uses more, no other pod of it goes in like this. Which pods are of a Deployment is what a tenant says, at any time;
+ * what its queue uses is not.
  */
 
 const PODS_PER_STEP = 1_000;

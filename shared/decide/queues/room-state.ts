@@ -2,6 +2,7 @@ import { askSnapshot, refusalOf } from '#shared/domain/eviction/ask-budgets.ts';
 import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/protection.ts';
 import { collectInSteps, sortInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import { byName } from '#shared/domain/base/texts.ts';
+import { isDisrupted } from '#shared/domain/pod/pod-conditions.ts';
 import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import type { RoomNode, RoomState } from '#shared/domain/queue/make-room.ts';
@@ -195,13 +196,8 @@ function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, charges: Charg
     leavingPods,
     promised: promisedOn({ node, occupancy }, input, counted),
     // What a node did not give back in time is not asked for again: more of its pods would hang as well.
-    pods: occupancy.pods.some(({ pod }) => isStuck(pod, input.now) && wasEvicted(pod)) ? [] : running,
+    pods: occupancy.pods.some(({ pod }) => isStuck(pod, input.now) && isDisrupted(pod)) ? [] : running,
   };
-}
-
-/** By an eviction or a preemption, not by a deletion. */
-function wasEvicted({ status }: Pick<Pod, 'status'>): boolean {
-  return status.conditions.some(({ type, status: is }) => type === 'DisruptionTarget' && is === 'True');
 }
 
 function promisedOn(

@@ -1,6 +1,7 @@
 import type { Retention } from './disruption.ts';
 import type { PreparedSelector, Selector } from '#shared/domain/labels/label-selector.ts';
 import { DEFAULT_KEY, type LimitRule, type RateLimit, type CoveringRule } from './limit-rule.ts';
+import { isReady } from '#shared/domain/pod/pod-conditions.ts';
 import { controllerOf, hasEnded, isKubeletRefusal, type Pod } from '#shared/domain/pod/pod.ts';
 
 /** A `plimsoll.dev/v1alpha1` DisruptionLimit, without its status. */
@@ -161,8 +162,4 @@ export function countPods(pods: readonly Pod[]): Omit<CoveringRule, 'rule'> {
   ).length;
   const up = present.filter((pod) => pod.deletion === undefined && isReady(pod));
   return { expected, up: new Set(up.map(({ uid }) => uid)) };
-}
-
-function isReady({ status }: Pod): boolean {
-  return status.conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True');
 }

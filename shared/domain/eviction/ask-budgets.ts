@@ -1,3 +1,4 @@
+import { isReady } from '#shared/domain/pod/pod-conditions.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { BudgetEntry, DisruptionBudget, PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
@@ -35,11 +36,6 @@ export function askBudgets(pod: Pod, budgets: readonly DisruptionBudget[]): Budg
 function goesFreely({ status, deletion }: Pod): boolean {
   const { phase = '' } = status;
   return deletion !== undefined || phase === 'Pending' || phase === 'Succeeded' || phase === 'Failed';
-}
-
-/** Whether the pod is Ready, in whatever phase it is. */
-export function isReady({ status }: Pod): boolean {
-  return status.conditions.some((each) => each.type === 'Ready' && each.status === 'True');
 }
 
 /** Why a budget allows no eviction now by any caller; `undefined` if it does. */

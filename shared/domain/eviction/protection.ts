@@ -2,7 +2,8 @@ import type { Because } from '#shared/domain/base/because.ts';
 import type { Owner, Pod } from '#shared/domain/pod/pod.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import { askBudgets, isReady } from './ask-budgets.ts';
+import { isReady } from '#shared/domain/pod/pod-conditions.ts';
+import { askBudgets } from './ask-budgets.ts';
 import type { EvictionLimits } from './eviction-limits.ts';
 
 /** Set on a pod from a file or URL on the node: its source. */

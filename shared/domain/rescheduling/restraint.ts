@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
+import { hasCondition } from '#shared/domain/pod/pod-conditions.ts';
 import { ownerText, type Pod } from '#shared/domain/pod/pod.ts';
 import { askBudgets, type BudgetAnswer, budgetsToAsk } from '#shared/domain/eviction/ask-budgets.ts';
 import type { BudgetEntry, PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
@@ -91,10 +92,8 @@ function countOwner({ pods }: OwnerGroup, memory: OwnerMemory | undefined, now: 
 }
 
 /** Whether the pod serves. */
-export function isReady({ status }: Pod): boolean {
-  return (
-    status.phase === 'Running' && status.conditions.some((each) => each.type === 'Ready' && each.status === 'True')
-  );
+export function isReady(pod: Pod): boolean {
+  return pod.status.phase === 'Running' && hasCondition(pod, 'Ready');
 }
 
 function whyOwnerWaits(
