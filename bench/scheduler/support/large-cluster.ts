@@ -73,7 +73,7 @@ export async function openLargeCluster({ nodes, lists = {}, review }: LargeClust
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pods, modify };
 }
 
-/** Grants each Lease to whoever asks, so that a process leads. */
+/** Grants each Lease to each process that asks, so that a process leads. */
 async function keepLease(
   leases: Map<string, object>,
   request: IncomingMessage,

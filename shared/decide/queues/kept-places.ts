@@ -16,7 +16,7 @@ import { isDeletedByOwner, placeKeyOf } from './rollout.ts';
 
 /** The controllers create the next pod as soon as the last one is gone. */
 const KEPT_FOR_MS = 10_000;
-/** A Deployment whose deleted pods take longer to end leaves the share of the others to whoever waits. */
+/** A Deployment whose deleted pods take longer to end leaves the share of the others to the pods that wait. */
 const MAX_ENDING_MS = 60_000;
 const MAX_OWNERS = 10_000;
 /** The pods of one template request the same; of what is created by hand, no more requests are compared in one pass. */
