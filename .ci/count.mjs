@@ -1,10 +1,7 @@
-// Prints "PASSED FAILED SKIPPED" of one vitest JSON report: tests, plus one failure for each file that failed without a failed test: it could not
-// be run, or a hook failed and its tests were skipped.
-import { readFileSync } from 'node:fs';
+// count.mjs REPORT [SECOND-RUN]: prints "PASSED FAILED SKIPPED FLAKY" of the tests of a suite.
+import { failureCount, judge } from './report.mjs';
 
-const report = JSON.parse(readFileSync(process.argv[2], 'utf8'));
-const brokenFiles = report.testResults.filter(
-  (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
-);
-const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = report;
-console.log(`${numPassedTests} ${numFailedTests + brokenFiles.length} ${numPendingTests + numTodoTests}`);
+const { report, failed, flaky } = judge(...process.argv.slice(2));
+const sum = (files) => files.reduce((total, file) => total + failureCount(file), 0);
+const { numPassedTests, numPendingTests, numTodoTests } = report;
+console.log(`${numPassedTests + sum(flaky)} ${sum(failed)} ${numPendingTests + numTodoTests} ${sum(flaky)}`);

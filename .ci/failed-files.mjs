@@ -1,5 +1,4 @@
-// Prints the path of each file that failed in the JSON report of a vitest run, one per line.
-import { readFileSync } from 'node:fs';
+// failed-files.mjs REPORT: prints the path of each file that failed, one per line.
+import { judge } from './report.mjs';
 
-const report = JSON.parse(readFileSync(process.argv[2], 'utf8'));
-for (const file of report.testResults) if (file.status === 'failed') console.log(file.name);
+for (const file of judge(process.argv[2]).failed) console.log(file.name);
