@@ -15,7 +15,7 @@ import { eventually } from '#test/build/waiting.ts';
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 const INSTALL = `${writtenManifests()}install.yaml`;
 const APPLY = ['apply', '--server-side', '--validate=strict', '--force-conflicts'];
-/** As docs/guides/upgrade.md says, because `kubectl apply` removes nothing. */
+/** As CHANGELOG.md says, because `kubectl apply` removes nothing. */
 const REMOVE_UNUSED = ['delete', 'configmap', 'plimsoll-evictions', '-n', 'plimsoll-system', '--ignore-not-found'];
 const CONFIGURATIONS = 'validatingwebhookconfigurations,mutatingwebhookconfigurations';
 const SECRET = '/api/v1/namespaces/plimsoll-system/secrets/plimsoll-webhook-tls';
