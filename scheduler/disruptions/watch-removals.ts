@@ -2,6 +2,7 @@ import type { EvictionEntry, NextEntry, NodePressure } from '#shared/api/node-pr
 import { decodeEvictedPods } from '#shared/api/evicted-pods.ts';
 import type { Evidence, NodeFacts } from '#shared/domain/disruption/cause.ts';
 import type { Removals, ReportedEviction } from '#shared/domain/disruption/removals.ts';
+import { deletedAt } from '#shared/domain/pod/pod-conditions.ts';
 import { hasEnded, type Instant, isBound, type Pod, MAX_SKEW_MS, controllerOf } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { DRAIN_TAINTS, type Node } from '#shared/domain/snapshot/node-entry.ts';
@@ -81,9 +82,9 @@ export function isRemovedPod(pod: Pod, raw: KubeObject): boolean {
   return pod.status.phase === 'Failed' && (disruptionTargetOf(pod) !== undefined || isOomKilled(raw));
 }
 
-/** When the deletion was accepted: the deletionTimestamp is when the grace period ends. */
-export function removedAt({ deletion }: Pod, otherwise: Instant): Instant {
-  return deletion === undefined ? otherwise : deletion.at - (deletion.gracePeriodSeconds ?? 0) * 1_000;
+/** When the deletion was accepted. */
+export function removedAt(pod: Pod, otherwise: Instant): Instant {
+  return deletedAt(pod) ?? otherwise;
 }
 
 /** What a pod and its node show about a removal. */

@@ -2,7 +2,8 @@ import type { RunningPod } from '#shared/domain/queue/queue-pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { podReference } from '#shared/kube/events/event-recorder.ts';
-import { type HalfGang, halfGangs, type HalvesSince, halvesSince } from '#shared/decide/queues/half-gangs.ts';
+import { type GangTimes, gangTimes } from '#shared/decide/queues/gang-times.ts';
+import { type HalfGang, halfGangs } from '#shared/decide/queues/half-gangs.ts';
 import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { shortenedGrace } from '#shared/decide/queues/room-state.ts';
@@ -11,7 +12,7 @@ import { MAX_OPEN } from './open-requests.ts';
 import { type EvictionPorts, QueueEvictions } from './queue-evictions.ts';
 import type { StartGangs } from './start-gangs.ts';
 
-export interface HoldGangsPorts extends Omit<EvictionPorts, 'isEnforcing' | 'unseenMs' | 'pods'> {
+export interface HoldGangsPorts extends Omit<EvictionPorts, 'isEnforcing' | 'unseenMs' | 'refusedMs' | 'pods'> {
   readonly pods: Pick<QueuedPods, 'lost' | 'graceSecondsOf'>;
   readonly snapshot: ClusterSnapshot;
   readonly starts: Pick<StartGangs, 'pause' | 'plannedFor' | 'whyNotNow'>;
@@ -22,8 +23,9 @@ export interface HoldGangsPorts extends Omit<EvictionPorts, 'isEnforcing' | 'uns
 /** How long a gang that went back lets others go first; twice as long each time. */
 const BACK_MS = { first: 60_000, most: 600_000 } as const;
 
-/** No other pod goes in place of one that goes back, so its eviction is soon requested again if an answer is lost. */
+/** No other pod goes in place of one that goes back, so its eviction is soon requested again. */
 const UNSEEN_MS = 5_000;
+const REFUSED_MS = 10_000;
 
 /**
  * Sends gangs back whole that hold room with too few pods: their owners create the pods again, which wait behind their
@@ -32,7 +34,7 @@ const UNSEEN_MS = 5_000;
 export class HoldGangs {
   readonly #ports: HoldGangsPorts;
   readonly #evictions: QueueEvictions;
-  #since: HalvesSince = new Map();
+  #times: GangTimes = new Map();
   /** What was told of a gang last. */
   readonly #told = new Map<string, string>();
   /** Gangs whose pods are being evicted. */
@@ -40,7 +42,12 @@ export class HoldGangs {
 
   constructor(ports: HoldGangsPorts) {
     this.#ports = ports;
-    this.#evictions = new QueueEvictions({ ...ports, isEnforcing: () => true, unseenMs: UNSEEN_MS });
+    this.#evictions = new QueueEvictions({
+      ...ports,
+      isEnforcing: () => true,
+      unseenMs: UNSEEN_MS,
+      refusedMs: REFUSED_MS,
+    });
   }
 
   /** Resolves when no request to the API server is open. */
@@ -55,16 +62,14 @@ export class HoldGangs {
 
   /** Evictions continue after the round, so that a large gang or a slow API server holds up no other decision. */
   round({ gangs }: Pick<QueuePlan, 'gangs'>): void {
-    this.#since = halvesSince(gangs, this.#since);
-    if (this.#since.size === 0 && this.#told.size === 0) return;
     const { snapshot, clock, timeoutMs, starts } = this.#ports;
-    const plannedFor = (uid: string) => starts.plannedFor(uid);
+    const now = clock.now();
+    this.#times = gangTimes(gangs, this.#times, now);
+    if (this.#times.size === 0 && this.#told.size === 0) return;
     const halves = halfGangs(gangs, {
-      snapshot,
-      now: clock.now(),
-      timeoutMs: timeoutMs(),
-      since: this.#since,
-      plannedFor,
+      ...{ snapshot, now, timeoutMs: timeoutMs(), times: this.#times },
+      plannedFor: (uid) => starts.plannedFor(uid),
+      graceSecondsOf: (uid) => this.#graceSecondsOf(uid),
     });
     const names = new Set(halves.map(({ gang }) => gang));
     for (const gang of this.#told.keys()) if (!names.has(gang)) this.#told.delete(gang);
@@ -100,6 +105,11 @@ export class HoldGangs {
     const { starts } = this.#ports;
     // Evictions that are asked for again belong to the same return, which makes its pause no longer.
     if (starts.whyNotNow(gang)?.code !== because.code) starts.pause(gang, because, BACK_MS);
+  }
+
+  #graceSecondsOf(uid: string): number {
+    const pod = this.#ports.snapshot.placedPods.get(uid)?.pod;
+    return pod === undefined ? 0 : this.#ports.pods.graceSecondsOf(pod);
   }
 
   /** As in reclaim: what a pod says of its end would keep the room of a half gang for ever. */

@@ -28,6 +28,8 @@ export interface EvictionPorts extends Pick<ClientContext, 'client' | 'clock' | 
   readonly leading: AbortSignal;
   /** An eviction that the watch does not show within this time did not happen. */
   readonly unseenMs?: number;
+  /** A refused eviction is not requested again before this time is over. */
+  readonly refusedMs?: number;
 }
 
 /** Evictions of one decision. */
@@ -45,7 +47,6 @@ export interface EvictionBatch {
 /** Decisions of one queue whose victims hang; with more, no others are evicted for it. */
 const MAX_HANGING = 2;
 
-/** A refused eviction is not requested again before this time is over. */
 const REFUSED_MS = 60_000;
 const UNSEEN_MS = 30_000;
 const MAX_REMEMBERED = 10_000;
@@ -139,9 +140,13 @@ export class QueueEvictions {
     const fate = FATES[outcome.kind] ?? 'stays';
     if (fate !== 'stays') this.#ports.pods.lost.reclaimed(victim.uid);
     if (outcome.kind === 'evicted') this.#remember(victim, order, decision);
-    else if (fate === 'stays') putBounded(this.#refused, MAX_REMEMBERED, [victim.uid, this.#now + REFUSED_MS]);
+    else if (fate === 'stays') this.#refuse(victim.uid);
     this.#report(outcome, victim, { ...order, decision });
     return fate;
+  }
+
+  #refuse(uid: string): void {
+    putBounded(this.#refused, MAX_REMEMBERED, [uid, this.#now + (this.#ports.refusedMs ?? REFUSED_MS)]);
   }
 
   #request(victim: RunningPod, { code }: Because, decision: string): Promise<EvictionOutcome> {

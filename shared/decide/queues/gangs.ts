@@ -1,6 +1,6 @@
 import type { Steps } from '#shared/domain/base/steps.ts';
 import { podName } from '#shared/domain/base/texts.ts';
-import { controllerOf, type Pod } from '#shared/domain/pod/pod.ts';
+import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import {
   type Gang,
   type GangFacts,
@@ -8,6 +8,7 @@ import {
   type GangMember,
   type GangWish,
   groupGangs,
+  type RefusedMembers,
 } from '#shared/domain/gang/gang.ts';
 import { tooLarge } from '#shared/domain/queue/gang-too-large.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
@@ -22,7 +23,10 @@ export interface QueueMember extends GangMember {
   readonly requests: QueueAmounts;
 }
 
-export type QueueGang = Gang<QueueMember>;
+export interface QueueGang extends Gang<QueueMember> {
+  /** When the deletion of its pods was requested that still end on their nodes. */
+  readonly deletedAt: readonly Instant[];
+}
 
 /** What its labels say is read once. */
 interface NamedPod {
@@ -105,17 +109,22 @@ interface GangInput {
   readonly minOf?: GangFacts['minOf'] | undefined;
 }
 
+interface GangsOfQueues {
+  readonly gangs: readonly QueueGang[];
+  readonly refused: readonly RefusedMembers<QueueMember>[];
+}
+
 const MEMBERS_PER_STEP = 500;
 
 /** The gangs of all queues, and the waiting pods that name a gang and belong to none. */
-export function* gangsOf(input: GangInput): Steps<ReturnType<typeof groupGangs<QueueMember>>> {
+export function* gangsOf(input: GangInput): Steps<GangsOfQueues> {
   const gangs: QueueGang[] = [];
-  const refused: ReturnType<typeof groupGangs<QueueMember>>['refused'][number][] = [];
+  const refused: RefusedMembers<QueueMember>[] = [];
   let looked = 0;
   for (const named of input.gangs.values()) {
     looked += named.size;
     if (looked >= MEMBERS_PER_STEP) yield void (looked = 0);
-    const members = Array.from(named.values()).filter(({ pod }) => !pod.isEnding);
+    const members = Array.from(named.values()).filter(({ pod }) => pod.deletedAt === undefined);
     const groups = groupGangs(
       members.flatMap((each) => memberOf(each, input)),
       factsOf(input),
@@ -124,11 +133,16 @@ export function* gangsOf(input: GangInput): Steps<ReturnType<typeof groupGangs<Q
     for (const gang of groups.gangs) {
       const because = tooLarge(gang, input.tree);
       const outside = gang.members.filter(({ isIn }) => !isIn);
-      if (because === undefined || outside.length < gang.members.length) gangs.push(gang);
+      if (because === undefined || outside.length < gang.members.length)
+        gangs.push({ ...gang, deletedAt: deletionsAmong(named) });
       if (because !== undefined) refused.push({ members: outside, because });
     }
   }
   return { gangs, refused };
+}
+
+function deletionsAmong(named: ReadonlyMap<string, NamedPod>): readonly Instant[] {
+  return Array.from(named.values()).flatMap(({ pod: { isBound, deletedAt } }) => (isBound ? (deletedAt ?? []) : []));
 }
 
 function factsOf({ gangs, minOf = () => 'None' }: GangInput): GangFacts {

@@ -1,9 +1,9 @@
-import type { AdmittedGang } from '#shared/api/admitted.ts';
 import { askSnapshot } from '#shared/domain/eviction/ask-budgets.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { HALF, KEPT } from '#shared/domain/gang/messages.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { type GangTime, type GangTimes, letInAs, limitOf, partsOf } from './gang-times.ts';
 import type { QueueGang, QueueMember } from './gangs.ts';
 import type { QueuedPod } from './queued-pod.ts';
 import { protectionOf } from './standing.ts';
@@ -12,7 +12,7 @@ import { protectionOf } from './standing.ts';
 export interface HalfGang {
   readonly gang: string;
   readonly queue: string;
-  /** Its pods that go back, those without a node first. */
+  /** Its pods that go back, those with a node first. */
   readonly members: readonly QueuedPod[];
   readonly because: Because;
   /** Why they stay nevertheless. */
@@ -24,95 +24,62 @@ export interface HalfGangsInput {
   readonly now: Instant;
   /** How long a gang may be half of one. */
   readonly timeoutMs: number;
-  /** Since when gangs are half of one, by key: `halvesSince`. */
-  readonly since: HalvesSince;
+  readonly times: GangTimes;
+  /** How long a pod may take to end. */
+  readonly graceSecondsOf: (uid: string) => number;
   /** The node that was set aside for a pod, if this process did it. */
   readonly plannedFor: (uid: string) => string | undefined;
 }
 
-export type HalvesSince = ReadonlyMap<string, Instant>;
+type TimeInput = Pick<HalfGangsInput, 'timeoutMs' | 'graceSecondsOf'> & { readonly time: GangTime };
 
 /** kube-scheduler gives a planned pod its node sooner. */
 const PLACED_WITHIN_MS = 5_000;
+/** Until a round sees that it is time, and until its pods are evicted one after the other. */
+const RETURN_MS = 1_000;
+const RETURN_MS_PER_POD = 20;
 
 /**
- * The gangs that go back whole: fewer of their pods have a node than run together, and others of them wait. A gang none
- * of whose other pods waits is left alone, because nothing tells pods that are gone from pods that have done their work.
+ * The gangs that go back whole: fewer of their pods have a node than run together, and others of them wait or are lost. A
+ * gang none of whose other pods waits or ends is left alone, because nothing tells pods that are gone from pods that have
+ * done their work.
  */
 export function halfGangs(gangs: readonly QueueGang[], input: HalfGangsInput): readonly HalfGang[] {
-  const { snapshot, now } = input;
-  return gangs.flatMap((gang) => {
-    const { key } = gang;
-    const since = input.since.get(key);
-    if (since === undefined || now < dueAt(gang, since, input)) return [];
-    const [members, min] = [gang.members.filter(({ isIn }) => isIn), neededOf(gang)];
-    const inside = members.map(({ pod }) => pod);
-    const running = inside.filter(({ isBound }) => isBound);
-    const [seconds, others] = [Math.floor((now - since) / 1_000), whoTook(inside, input)];
-    const facts = { gang: key, running: running.length, min, seconds, others };
-    return [
-      {
-        gang: key,
-        queue: gang.queue,
-        members: [...inside.filter(({ isBound }) => !isBound), ...running],
-        because: HALF(facts, { gang: key, running: running.length, min, seconds }),
-        keptBy: keeperOf(key, { members, running }, snapshot),
-      },
-    ];
-  });
+  return gangs.flatMap((gang) => halfOf(gang, input) ?? []);
+}
+
+function halfOf(gang: QueueGang, input: HalfGangsInput): HalfGang | undefined {
+  const { now, times, snapshot } = input;
+  const { key, queue, deletedAt } = gang;
+  const time = times.get(key);
+  if (time?.isHalf !== true) return undefined;
+  const { inside, running, lacking, missing } = partsOf(gang);
+  const isLeft = lacking.length === 0 && deletedAt.length === 0;
+  if (isLeft || now < dueAt({ inside, running }, { ...input, time })) return undefined;
+  const onNodes = running.map(({ pod }) => pod);
+  // Those without a node say since when the gang runs in part, as long as they are there: a new leader reads it.
+  const members = [...onNodes, ...inside.flatMap(({ pod }) => (pod.isBound ? [] : [pod]))];
+  const [min, seconds] = [running.length + missing, Math.floor((now - time.at) / 1_000)];
+  const facts = { gang: key, running: running.length, min, seconds };
+  const because = HALF({ ...facts, others: whoTook(members, input) }, facts);
+  const keptBy = keeperOf(key, { members: inside, running: onNodes }, snapshot);
+  return { gang: key, queue, members, because, keptBy };
 }
 
 /**
- * Since when gangs are half of one without a break, as far as `before`, which this process found last, and the objects
- * say. A gang whose pods are removed and replaced again and again would never be late by the objects alone.
+ * Its pods are evicted so early that they have ended when the time is up. If that leaves too little of it, as where they
+ * may take long to end, it is half of the time.
  */
-export function halvesSince(gangs: readonly QueueGang[], before: HalvesSince): HalvesSince {
-  return new Map(
-    gangs.flatMap((gang): readonly (readonly [string, Instant])[] => {
-      const since = halfSince(gang);
-      return since === undefined ? [] : [[gang.key, Math.min(since, before.get(gang.key) ?? since)]];
-    }),
-  );
-}
-
-/** Pods that have just been let in are about to get their nodes. */
-function dueAt({ members }: QueueGang, since: Instant, { timeoutMs }: HalfGangsInput): Instant {
-  const inside = members.filter(({ isIn }) => isIn);
-  return Math.max(since + timeoutMs, limitOf(inside, Math.max) + Math.min(PLACED_WITHIN_MS, timeoutMs));
-}
-
-/**
- * How many of its pods have to run. A minimum that rises while they run asks for more pods, and takes none from those
- * that were enough when they went in.
- */
-function neededOf({ members, min }: QueueGang): number {
-  return members.reduce((least, member) => Math.min(least, letInAs(member)?.min ?? least), min);
-}
-
-/** The gang with which a pod was let in, if it is the one that it names. */
-function letInAs({ pod: { admitted }, gang: { name } }: QueueMember): AdmittedGang | undefined {
-  return admitted?.gang?.name === name ? admitted.gang : undefined;
-}
-
-/** Since when some of its pods are in and too few have a node; the objects say it, so a new leader knows. */
-function halfSince(gang: QueueGang): Instant | undefined {
-  const { members } = gang;
-  const inside = members.filter(({ isIn }) => isIn);
-  const lacking = members.filter(({ isIn, pod }) => !isIn || !pod.isBound);
-  const running = members.length - lacking.length;
-  if (inside.length === 0 || lacking.length === 0 || running >= neededOf(gang)) return undefined;
-  const [latest, earliest] = [limitOf(inside, Math.max), limitOf(lacking, Math.min)];
-  return Math.max(latest, earliest);
-}
-
-/** More pods may name a gang than a function takes arguments. */
-function limitOf([first, ...others]: readonly QueueMember[], choose: (a: number, b: number) => number): Instant {
-  return others.reduce((limit, each) => choose(limit, sinceOf(each)), first === undefined ? 0 : sinceOf(first));
-}
-
-/** Since when it is in or waits. What is written on a pod behind its gate counts for nothing. */
-function sinceOf({ pod, isIn }: QueueMember): Instant {
-  return isIn ? (pod.admitted?.at ?? pod.createdAt) : pod.createdAt;
+function dueAt({ inside, running }: Pick<ReturnType<typeof partsOf>, 'inside' | 'running'>, input: TimeInput): Instant {
+  const { time, timeoutMs, graceSecondsOf } = input;
+  const graceSeconds = running.reduce((most, { uid }) => Math.max(most, graceSecondsOf(uid)), 0);
+  const returnMs = RETURN_MS + RETURN_MS_PER_POD * inside.length + 1_000 * graceSeconds;
+  const last = time.at + timeoutMs - Math.min(returnMs, timeoutMs / 2);
+  const placingMs = Math.min(PLACED_WITHIN_MS, timeoutMs / 6);
+  // Pods that have just been let in are about to get their nodes.
+  const placed = Math.min(last, limitOf(inside, Math.max) + placingMs);
+  // An owner that waits long before it creates a pod again has lost the gang no chance.
+  return Math.max(last - placingMs, placed, time.joinedAt + 2 * placingMs);
 }
 
 /** Who has the room that was planned for the others; pods of other namespaces are not disclosed. */

@@ -1,5 +1,6 @@
 import type { Admitted } from '#shared/api/admitted.ts';
 import type { GangWish } from '#shared/domain/gang/gang.ts';
+import { deletedAt } from '#shared/domain/pod/pod-conditions.ts';
 import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
@@ -34,8 +35,8 @@ export interface QueuedPod {
   readonly owner: string | undefined;
   /** The gang that it names. */
   readonly gang: GangWish | undefined;
-  /** It is being deleted. */
-  readonly isEnding: boolean;
+  /** When its deletion was requested. */
+  readonly deletedAt: Instant | undefined;
   /** The rollout that it is of. */
   readonly rollout: Rollout | undefined;
   /** By what the share of a pod is kept for the one that replaces it. */
@@ -131,8 +132,8 @@ export class KeptPod implements QueuedPod {
     return gangWishOf(this.#pod);
   }
 
-  get isEnding(): boolean {
-    return this.#pod.deletion !== undefined;
+  get deletedAt(): Instant | undefined {
+    return deletedAt(this.#pod);
   }
 
   get rollout(): Rollout | undefined {

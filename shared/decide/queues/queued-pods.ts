@@ -1,5 +1,5 @@
 import type { Admitted } from '#shared/api/admitted.ts';
-import { isDisrupted } from '#shared/domain/pod/pod-conditions.ts';
+import { deletedAt, isDisrupted } from '#shared/domain/pod/pod-conditions.ts';
 import { controllerOf, hasEnded, type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -180,8 +180,10 @@ export class QueuedPods {
    */
   #lostAt(pod: Pod, raw: KubeObject): Instant | undefined {
     if ((!isDisrupted(pod) && !isRetried(pod)) || otherGates(raw) !== undefined) return undefined;
-    const { deletion } = pod;
-    if (deletion !== undefined) return deletion.at - (deletion.gracePeriodSeconds ?? 0) * 1_000;
+    return deletedAt(pod) ?? this.#endedAt(pod);
+  }
+
+  #endedAt(pod: Pod): Instant | undefined {
     return hasEnded(pod) && this.#pods.has(pod.uid) ? this.#clock.now() : undefined;
   }
 

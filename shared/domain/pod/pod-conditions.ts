@@ -1,4 +1,4 @@
-import type { Pod } from './pod.ts';
+import type { Instant, Pod } from './pod.ts';
 
 type WithStatus = Pick<Pod, 'status'>;
 
@@ -15,4 +15,9 @@ export function isReady(pod: WithStatus): boolean {
 /** Whether it goes, or went, by an eviction or a preemption, not by a deletion. */
 export function isDisrupted(pod: WithStatus): boolean {
   return hasCondition(pod, 'DisruptionTarget');
+}
+
+/** When its deletion was requested: the deletionTimestamp is when the grace period ends. */
+export function deletedAt({ deletion }: Pick<Pod, 'deletion'>): Instant | undefined {
+  return deletion && deletion.at - (deletion.gracePeriodSeconds ?? 0) * 1_000;
 }

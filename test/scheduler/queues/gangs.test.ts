@@ -181,9 +181,9 @@ function deadlock(): ReturnType<typeof gangLoop> {
 describe('two half gangs', () => {
   test('block each other no longer than the timeout: both go back, and one after the other runs whole', async () => {
     const loop = deadlock();
-    await run(loop, TIMEOUT_MS / 1_000 - 2);
+    await run(loop, TIMEOUT_MS / 1_000 - 8);
     expect([loop.runningOf('left'), loop.runningOf('right')]).toEqual([2, 2]);
-    await run(loop, 5);
+    await run(loop, 7);
     expect([loop.runningOf('left'), loop.runningOf('right'), loop.pods().length]).toEqual([0, 0, 8]);
     await run(loop, 70);
     const [first, second] = [loop.runningOf('left'), loop.runningOf('right')];
@@ -219,9 +219,9 @@ describe('a gang of which a higher pod takes room', () => {
     loop.create({ cpu: 4, priority: 9, ...IN });
     for (let index = 0; index < 2; index += 1) loop.create({ gang: 'train', size: 8, cpu: 2 });
     loop.schedule();
-    await run(loop, 55);
+    await run(loop, 50);
     expect(loop.runningOf('train')).toBe(6);
-    await run(loop, 10);
+    await run(loop, 9);
     expect([loop.runningOf('train'), loop.pods().filter(({ gang }) => gang === 'train').length]).toEqual([0, 8]);
   });
 
@@ -241,7 +241,7 @@ test.each([0, 1])(
     const { loop, second, left, longestPart } = changingLoop(seed);
     for (let at = 0; at < 900; at += 1) await second(at);
     expect([loop.broken, left()]).toEqual([[], []]);
-    expect(longestPart()).toBeLessThan(TIMEOUT_MS / 1_000 + 10);
+    expect(longestPart()).toBeLessThanOrEqual(TIMEOUT_MS / 1_000);
     expect(loop.terms()).toBeGreaterThan(2);
   },
 );

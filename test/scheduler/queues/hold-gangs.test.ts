@@ -76,6 +76,22 @@ test.each([
   expect(new Set(periods)).toEqual(new Set([given]));
 });
 
+test('an eviction that is refused is requested again within the time that is left of a minute', async () => {
+  let asked = 0;
+  const stage = stageOf(() => {
+    asked += 1;
+    if (asked <= GANGS) return Promise.resolve({ kind: 'tooManyRequests', message: 'busy' });
+    return Promise.resolve({ kind: 'ok', object: { metadata: {} }, warnings: [] });
+  });
+  for (let second = 0; second < 13; second += 1) {
+    stage.round();
+    await stage.holds.settled();
+    if (second === 8) expect(asked).toBe(GANGS);
+    await stage.clock.advance(1_000);
+  }
+  expect(stage.paused).toContain('shop/gang-0');
+});
+
 test('an eviction whose answer is lost is requested again within seconds', async () => {
   let asked = 0;
   const stage = stageOf(() => {
