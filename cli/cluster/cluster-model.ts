@@ -1,5 +1,6 @@
 import { decodeNodePressure } from '#shared/api/node-pressure.ts';
 import { readNamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
+import { withDefaultRequests } from '#shared/domain/pod/pod-requests.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodeAnnotatedClass, decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import type { AnnotatedClass } from '#shared/domain/priority/classes-and-policies.ts';
@@ -57,7 +58,8 @@ export function clusterModel({ manifests, namespace }: ClusterManifests): Cluste
   const pods = (byType.get(typeOfResource(PODS)) ?? []).map((each) => withNamespace(each, namespace));
   return {
     nodes: all(NODES, decodeNode),
-    pods: pods.map((manifest) => withUid(decodeManifest(manifest, decodePod))),
+    // A hand-written file may name limits alone.
+    pods: pods.map((manifest) => withUid(withDefaultRequests(decodeManifest(manifest, decodePod)))),
     budgets: all(PDBS, decodeBudget),
     namespaces: all(NAMESPACES, decodeNamespace),
     classes: new Map([...systemClasses(), ...byName(all(PRIORITY_CLASSES, decodeAnnotatedClass))]),

@@ -70,7 +70,8 @@ export function manifestsIn(content: unknown, where: string): readonly Manifest[
   const manifest = asManifest(content, where);
   const { apiVersion, kind, raw } = manifest;
   if (!kind.endsWith(LIST)) return [manifest];
-  const { items } = raw;
+  // Programs in Go write an empty list as null.
+  const items = raw['items'] === null ? [] : raw['items'];
   if (!Array.isArray(items)) throw new InputError(`${where}: items: expected a list`);
   const implied = { ...snapshotOf(raw), ...(kind !== LIST && { apiVersion, kind: kind.slice(0, -LIST.length) }) };
   return items.map((item: unknown, index) => asManifest(item, `${where}, item ${index + 1}`, implied));

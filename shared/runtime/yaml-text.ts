@@ -58,6 +58,8 @@ const KUBERNETES_YAML = {
   schema: 'failsafe',
   customTags: (tags: readonly unknown[]) => [...SCALARS, ...tags] as ScalarTag[],
   merge: true,
+  // Sets and ordered mappings would become objects that JSON does not have.
+  resolveKnownTags: false,
   uniqueKeys: false,
   logLevel: 'error',
 } as const;
@@ -102,11 +104,18 @@ function readAsIs(text: string, settings: DocumentSettings): YamlDocument {
 
 const MAX_ALIASES = 100;
 
-/** The value of a document. Throws if it has too many aliases, an invalid merge or a key that JSON does not have. */
+/**
+ * The value of a document. Throws if it has too many aliases, one of what contains it, an invalid merge or a key that JSON
+ * does not have.
+ */
 export function valueOf(document: Document): unknown {
   visit(document, {
     Map: (_, map) => {
       settleKeys(document, map);
+    },
+    Alias: (_, alias, path) => {
+      const target = alias.resolve(document);
+      if (path.some((each) => each === target)) throw new Error(`anchor ${alias.source} contains itself`);
     },
   });
   return document.toJS({ maxAliasCount: MAX_ALIASES });

@@ -23,6 +23,7 @@ const FILES: readonly (readonly [string, string, string])[] = [
   ['a doubled key', `${POD}spec:\n  a: 1\n  a: 2\n`, 'document 1: line 6: key "a" stands twice'],
   ['a doubled key in JSON', '{"kind":"Pod",\n"kind":"Job"}', 'document 1: line 2: key "kind" stands twice'],
   ['a bomb of aliases', BOMB, 'document 1: Excessive alias count indicates a resource exhaustion attack'],
+  ['an anchor inside itself', 'a: &a\n  b: [*a]\n', 'document 1: anchor a contains itself'],
   ['more aliases than a person writes', `a: &a 1\nb: [${'*a,'.repeat(2_000)}]`, 'more than 1000 aliases in one file'],
   ['a merge of no mapping', 'a: &a 1\n<<: *a\n', 'document 1: Merge sources must be maps or map aliases'],
   ['deep JSON', '['.repeat(8_000_000), 'nested deeper than 200'],

@@ -72,7 +72,8 @@ function* yamlDocuments(text: string, linesBefore: number): Generator<TextDocume
   for (const [at, line] of lines.entries()) {
     if (!line.startsWith(SEPARATOR)) continue;
     expectSeparator(line.slice(SEPARATOR.length).trim(), linesBefore + at + 1);
-    if (at > first) yield { text: lines.slice(first, at).join('\n'), line: linesBefore + first };
+    // A line may end with both characters, of which the second went with the separator.
+    if (at > first) yield { text: lines.slice(first, at).join('\n').replace(/\r$/, '\n'), line: linesBefore + first };
     first = at > first ? at + 1 : first;
   }
   yield { text: lines.slice(first).join('\n'), line: linesBefore + first };

@@ -51,6 +51,13 @@ describe('documentsIn separates as kubectl does', () => {
       ],
     ],
     [
+      'a: x\r\n---\r\nb: y\r\n',
+      [
+        [0, 'a: x'],
+        [2, 'b: y'],
+      ],
+    ],
+    [
       'a: |\n  ---\n---\nb: 1',
       [
         [0, 'a: |\n  ---'],
