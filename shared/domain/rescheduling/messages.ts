@@ -30,6 +30,7 @@ const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;
 export const REASONS = {
   nodeNotSelected: reason('NodeNotSelected', (f: OfNode) => `node ${f.node} is not selected by the policy`),
   nodeCordoned: reason('NodeCordoned', (f: OfNode) => `node ${f.node} is cordoned`),
+  nodeNotReady: reason('NodeNotReady', (f: OfNode) => `node ${f.node} is not ready`),
   nodeEmptied: reason('NodeEmptied', (f: OfTaint) => `node ${f.node} is being emptied by an autoscaler: ${f.taint}`),
   nodeTainted: reason('NodeTainted', (f: OfTaint) => `node ${f.node} has the taint ${f.taint}`),
   nodeUnderPressure: reason('NodeUnderPressure', (f: OfNode) => `node ${f.node} is under pressure`),

@@ -259,6 +259,7 @@ function whyClosed(
   const { name } = node;
   if (!isSelected(node.labels)) return REASONS.nodeNotSelected({ node: name });
   if (node.isUnschedulable) return REASONS.nodeCordoned({ node: name });
+  if (node.isUnready === true) return REASONS.nodeNotReady({ node: name });
   const emptying = node.taints.find(({ key }) => EMPTYING.includes(key));
   if (emptying !== undefined) return REASONS.nodeEmptied({ node: name, taint: emptying.key });
   const taint = node.taints.find(keepsPodsAway);

@@ -83,8 +83,8 @@ function whyBound(placed: PlacedPod, snapshot: ClusterSnapshot, { fitElsewhere }
 }
 
 /**
- * Why the controller of the pod cannot replace it elsewhere without loss. A Job counts a removed pod as failed up to its
- * `backoffLimit`, and so do others whose pods are not restarted. The pod of a virtual machine is its process. Of the core
+ * Why the controller of the pod cannot replace it elsewhere without loss. A Job, whoever defines it, counts a removed pod
+ * as failed up to its `backoffLimit`, and so do others whose pods are not restarted. The pod of a virtual machine is its process. Of the core
  * objects that may own a pod, such as its node, only a ReplicationController makes another one.
  */
 function whyOfOwner({ namespace, owners, spec }: Pod): Because | undefined {
@@ -95,6 +95,5 @@ function whyOfOwner({ namespace, owners, spec }: Pod): Because | undefined {
   if (kind === 'DaemonSet') return REASONS.daemonSet({});
   if (apiVersion === 'v1' && kind !== 'ReplicationController') return REASONS.noController({});
   if (apiVersion.startsWith('kubevirt.io/')) return REASONS.virtualMachine({ owner });
-  const isOfJob = kind === 'Job' && apiVersion.startsWith('batch/');
-  return isOfJob || spec.restartPolicy !== undefined ? REASONS.endingPod({ owner }) : undefined;
+  return kind.endsWith('Job') || spec.restartPolicy !== undefined ? REASONS.endingPod({ owner }) : undefined;
 }

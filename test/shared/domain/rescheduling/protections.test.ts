@@ -103,6 +103,8 @@ describe('planPass', () => {
   test.each([
     ['Job', 'batch/v1', 'Never', 'RunsToCompletion'],
     ['Job', 'batch/v1', 'OnFailure', 'RunsToCompletion'],
+    ['Job', 'batch.volcano.sh/v1alpha1', undefined, 'RunsToCompletion'],
+    ['PyTorchJob', 'kubeflow.org/v1', undefined, 'RunsToCompletion'],
     ['Workflow', 'argoproj.io/v1alpha1', 'Never', 'RunsToCompletion'],
     ['VirtualMachineInstance', 'kubevirt.io/v1', undefined, 'VirtualMachine'],
     ['VirtualMachineInstance', 'kubevirt.io/v1', 'Never', 'VirtualMachine'],
@@ -225,14 +227,14 @@ describe('nodes that are neither source nor target (S3-41)', () => {
     ['cordoned', { isUnschedulable: true }],
     ['tainted', { taints: [TAINT] }],
     ['not ready', { taints: [{ ...TAINT, key: 'node.kubernetes.io/not-ready' }] }],
+    ['not ready, before its taint is set', { isUnready: true }],
     [
       'emptied by an autoscaler',
       { taints: [{ ...TAINT, key: 'DeletionCandidateOfClusterAutoscaler', effect: 'PreferNoSchedule' }] },
     ],
   ])('%s', (_, change) => {
-    const closed = { ...change, allocatable: SIZE };
-    expect(moved({ pods: ninePods(), nodes: [FULL, buildNode({ name: 'empty', ...closed })] })).toEqual([]);
-    expect(moved({ pods: ninePods(), nodes: [buildNode({ name: 'full', ...closed }), EMPTY] })).toEqual([]);
+    expect(moved({ pods: ninePods(), nodes: [FULL, { ...EMPTY, ...change }] })).toEqual([]);
+    expect(moved({ pods: ninePods(), nodes: [{ ...FULL, ...change }, EMPTY] })).toEqual([]);
   });
 
   test('under pressure, as a fresh NodePressure says', () => {

@@ -96,8 +96,8 @@ describe('the raw score of PodTopologySpread', () => {
     expect(scores({ rules, others: [web(1, 'b'), web(3, 'c')], feasible: ['a', 'c'] })).toEqual([6, 0, 9, 0]);
   });
 
-  test('without constraints the pods of a Job are not spread', () => {
-    expect(scores({ ownerKind: 'Job', others: OTHERS })).toBeUndefined();
+  test('without constraints the pods of a controller that it does not know are not spread', () => {
+    expect(scores({ ownerKind: 'CloneSet', others: OTHERS })).toBeUndefined();
   });
 
   test('nodes that are all ignored are all alike', () => {
