@@ -9,11 +9,15 @@ const ONE_POD = 1_000;
 const counted = new WeakMap<QueueAmounts, QueueAmounts>();
 
 /**
- * What a pod counts for the queues: its requests, and itself where some queue bounds or guarantees `pods`. Elsewhere
- * each sum over all pods would have one type more for nothing. Nothing stays nothing.
+ * What a pod counts for the queues: its requests, and itself where some queue bounds or guarantees `pods`, or the
+ * declared capacity does. Elsewhere each sum over all pods would have one type more for nothing. Nothing stays nothing.
  */
-export function podCounter({ queues }: Pick<QueueTree, 'queues'>): (requests: QueueAmounts) => QueueAmounts {
-  const isCounting = queues.some(({ max, guaranteed }) => max.has(PODS) || guaranteed.has(PODS));
+export function podCounter(
+  { queues }: Pick<QueueTree, 'queues'>,
+  declared?: QueueAmounts,
+): (requests: QueueAmounts) => QueueAmounts {
+  const isCounting =
+    declared?.has(PODS) === true || queues.some(({ max, guaranteed }) => max.has(PODS) || guaranteed.has(PODS));
   return isCounting ? withPod : (requests) => requests;
 }
 

@@ -1,7 +1,7 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { keepsPodsAway, toleratesTaint } from '#shared/domain/placement/filters/node-filters.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { Node, Taint } from '#shared/domain/snapshot/node-entry.ts';
+import { DRAIN_TAINTS, type Node, type Taint } from '#shared/domain/snapshot/node-entry.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import type { QueuedPod } from './queued-pod.ts';
 
@@ -23,8 +23,7 @@ const CLOSING: ReadonlySet<string> = new Set([
   'node.cloudprovider.kubernetes.io/uninitialized',
   'node.cloudprovider.kubernetes.io/shutdown',
   ...CONTROL_PLANE,
-  'ToBeDeletedByClusterAutoscaler',
-  'karpenter.sh/disrupted',
+  ...DRAIN_TAINTS,
   'karpenter.sh/unregistered',
 ]);
 

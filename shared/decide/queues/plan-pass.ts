@@ -70,7 +70,7 @@ const NO_GANGS: readonly WaitingPod[] = [];
 export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   const { directory, capacity: declared } = input;
   const open = yield* input.pods.open();
-  const counted = podCounter(directory.tree);
+  const counted = podCounter(directory.tree, declared);
   const { believed, now } = input;
   const believedOf = believed && ((node: Node) => believed.amountsOf(node, now));
   const room = yield* readNodeRoom({ ...input, open, counted, believed: believedOf });

@@ -101,7 +101,7 @@ class Charges {
   constructor(input: RoomInput) {
     this.#input = input;
     this.#returned = new Set(input.plan.returned.map(({ pod }) => pod.uid));
-    this.counted = podCounter(input.plan.directory.tree);
+    this.counted = podCounter(input.plan.directory.tree, input.plan.declared);
     this.find = queueFinder({ snapshot: input.snapshot, directory: input.plan.directory }, () => undefined);
     for (const { pod, isBusy } of input.promises) {
       const queued = input.pods.get(pod.uid);

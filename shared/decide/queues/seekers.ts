@@ -24,7 +24,7 @@ const SCALE_UP_GRACE_MS = 60_000;
  */
 export function* seekersOf(input: RoomInput): Steps<readonly Seeker[]> {
   const { plan, pods, snapshot, now } = input;
-  const counted = podCounter(plan.directory.tree);
+  const counted = podCounter(plan.directory.tree, plan.declared);
   const letInBy = hasLessThanDeclared(input) ? now - SCALE_UP_GRACE_MS : Infinity;
   const heldBack = yield* collectInSteps(plan.seeking, (pod) => {
     const queued = pods.get(pod.uid);

@@ -116,7 +116,7 @@ export class SortedPods {
     this.isOfGang = (uid) => gangs.keyOf(uid) !== undefined;
     this.places = input.pods.places.inPass({ now: input.now, ending: () => input.pods.ending() });
     this.#surging = surgingQueues(input);
-    this.counted = podCounter(input.directory.tree);
+    this.counted = podCounter(input.directory.tree, input.capacity);
     const find = queueFinder(input, () => void (this.#work += PODS_PER_SEARCH));
     this.find = noteWanted(find, this.wantedQueues);
     this.standingOf = (input.promises ?? new UnplacedPods()).inPass(input.snapshot, input.now, input.isRoomMade);

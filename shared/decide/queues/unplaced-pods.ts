@@ -142,7 +142,7 @@ function dependsOnPods({ spec: { scheduling } }: Pod): boolean {
 
 /** Whether a node has room for the pod now, or is being set aside for it. */
 function hasPlace(pod: Pod, snapshot: ClusterSnapshot): boolean {
-  if ((pod.status.nominatedNodeName ?? '') !== '') return true;
+  if (snapshot.nodes.has(pod.status.nominatedNodeName ?? '')) return true;
   const fits = fitCheck(snapshot, pod);
   for (const name of snapshot.nodes.keys()) if (fits(name, [])) return true;
   return false;

@@ -272,7 +272,9 @@ export function fitCheck(snapshot: ClusterSnapshot, pod: Pod): NonNullable<Recla
   const state = prefilter(snapshot, pod);
   return (name, victims) => {
     const entry = snapshot.nodes.get(name);
-    if (entry === undefined || state.nodeFilters.some((filter) => filter(entry) !== undefined)) return false;
+    // The taint of a node that is not ready may still be missing.
+    if (entry === undefined || entry.node.isUnready === true) return false;
+    if (state.nodeFilters.some((filter) => filter(entry) !== undefined)) return false;
     const { uids } = sheetOf(entry);
     const indexes = victims.map(({ uid }) => uids.indexOf(uid));
     if (indexes.includes(-1)) return false;

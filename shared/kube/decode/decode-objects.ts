@@ -58,9 +58,19 @@ function readNodeMetadata(metadata: WireObject): Pick<Node, 'name' | 'uid' | 'cr
   };
 }
 
-function readSpec(spec: WireObject): Pick<Node, 'taints' | 'isUnschedulable'> {
-  return { taints: readList(spec, 'taints', readTaint), isUnschedulable: readBoolean(spec, 'unschedulable') };
+function readSpec(spec: WireObject): Pick<Node, 'taints' | 'isUnschedulable' | 'unreadySince'> {
+  const [since] = readList(spec, 'taints', (taint) =>
+    UNREADY_TAINTS.includes(readText(taint, 'key') ?? '') ? readInstant(taint, 'timeAdded') : undefined,
+  ).filter((each) => each !== undefined);
+  return {
+    taints: readList(spec, 'taints', readTaint),
+    isUnschedulable: readBoolean(spec, 'unschedulable'),
+    ...(since !== undefined && { unreadySince: since }),
+  };
 }
+
+/** A node that is not ready says since when in its condition, and where that is missing, in these. */
+const UNREADY_TAINTS: readonly string[] = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 
 function readNodeStatus(status: WireObject): Pick<Node, 'allocatable' | 'isUnready' | 'unreadySince'> {
   const unready = readList(status, 'conditions', (each) =>

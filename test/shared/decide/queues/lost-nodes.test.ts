@@ -90,8 +90,16 @@ describe('a pod on a node that is not ready', () => {
     ]);
   });
 
-  test('the node says since when', () => {
-    const conditions = [{ type: 'Ready', status: 'Unknown', lastTransitionTime: '1970-01-01T00:16:40Z' }];
-    expect(valueOf(decodeNode({ metadata: { name: 'n' }, status: { conditions } }))).toMatchObject(LOST);
+  const UNKNOWN = { type: 'Ready', status: 'Unknown' };
+  test.each<[string, object, object]>([
+    ['its condition', { lastTransitionTime: '1970-01-01T00:16:40Z' }, { timeAdded: '1970-01-01T00:00:01Z' }],
+    ['its taint, where the condition has no time', {}, { timeAdded: '1970-01-01T00:16:40Z' }],
+  ])('the node says since when: by %s', (_, condition, taint) => {
+    const status = { conditions: [{ ...UNKNOWN, ...condition }] };
+    const taints = [
+      { key: 'example.com/own', effect: 'NoExecute', timeAdded: '1970-01-01T00:00:02Z' },
+      { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute', ...taint },
+    ];
+    expect(valueOf(decodeNode({ metadata: { name: 'n' }, spec: { taints }, status }))).toMatchObject(LOST);
   });
 });

@@ -46,6 +46,12 @@ test('a node is open exactly where kube-scheduler takes a pod without toleration
   );
 });
 
+test('a node that an autoscaler empties is closed also to pods that tolerate its taint', () => {
+  const taints = ['karpenter.sh/disruption', 'karpenter.sh/disrupted', 'ToBeDeletedByClusterAutoscaler'];
+  const nodes = taints.map((key) => buildNode({ name: 'n', taints: [{ key, value: '', effect: 'NoSchedule' }] }));
+  expect(nodes.map(opennessOf)).toEqual(['Closed', 'Closed', 'Closed']);
+});
+
 /** What kube-scheduler says of the nodes that it refuses to a pod for their taints or because they are cordoned. */
 const CLOSED = /(\d+) node\(s\) (?:had untolerated taint|were unschedulable)/g;
 /** Nodes that it does not look at. */

@@ -28,6 +28,16 @@ describe('the plan of a pass', () => {
     expect(declared.plan().total.get('cpu')).toBe(20_000);
   });
 
+  test('a declared number of pods bounds them', () => {
+    const world = queueWorld([
+      queueFor('shop'),
+      { metadata: { name: 'root' }, spec: { capacity: { cpu: 20, pods: 2 } } },
+    ]);
+    world.see({ name: 'running', node: 'node-0', phase: 'Running', admittedTo: 'of-shop' });
+    for (const index of [1, 2]) world.see({ name: `pod-${index}`, gates: [GATE], createdAt: index });
+    expect(letIn(world.plan())).toEqual(['shop/pod-1']);
+  });
+
   test('a pod that was let in counts for the queue that it was let in to, whatever its labels and queues say later (S2-35)', () => {
     const world = queueWorld([queueFor('shop'), queueFor('shop', {}, 'other')]);
     const running = { name: 'a', node: 'node-0', phase: 'Running', admittedTo: 'of-shop', cpu: 2 };

@@ -59,6 +59,7 @@ describe('a pod that was let in', () => {
   test.each<[string, Partial<WatchedPod>, string]>([
     ['that waits for the gate of another controller', { cpu: 1, gates: ['example.com/other'] }, 'OtherGate'],
     ['that fits on no node by its selector', { cpu: 1, spec: { nodeSelector: { zone: 'none' } } }, 'NoNodeFound'],
+    ['that was nominated to a node that is gone', { nominatedTo: 'node-9' }, 'NoNodeFound'],
   ])('%s gives it back as well', (_, big, code) => {
     const { at } = world(big);
     expect([returned(at(4)), returned(at(6))]).toEqual([[], [['big', code]]]);

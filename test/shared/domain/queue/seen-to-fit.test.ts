@@ -31,6 +31,11 @@ describe('fitCheck (S2-24)', () => {
     expect(fits('gone', [])).toBe(false);
   });
 
+  test('a node that is not ready is no place, also before its taint is set', () => {
+    const unready = { ...buildNode({ name: 'n', allocatable: { cpu: '8', memory: '8Gi' } }), isUnready: true };
+    expect(fitCheck(createSnapshot({ nodes: [unready], pods: [] }), incoming)('n', [])).toBe(false);
+  });
+
   test('a victim that is not on that node is no answer', () => {
     expect(fitCheck(snapshot, incoming)('n', giving[1]?.pods ?? [])).toBe(false);
   });
