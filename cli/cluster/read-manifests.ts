@@ -21,11 +21,13 @@ export interface ClusterManifests {
 /** A snapshot of 5,000 nodes and 150,000 pods has some 150 MiB. */
 const LARGEST_SNAPSHOT_MIB = 400;
 
+type InputIo = Pick<ProcessIo, 'standardInput' | 'now'>;
+
 /** Reads the given files, else these kinds of the cluster. Rejects with an InputError if something cannot be read. */
 export async function readManifests(
   options: ClusterOptions,
   resources: readonly Resource[],
-  io: Pick<ProcessIo, 'standardInput' | 'now'>,
+  io: InputIo,
 ): Promise<ClusterManifests> {
   if (options.filename === undefined) return readLive(options, resources, io.now());
   const files = await readFiles(options.filename, io.standardInput, LARGEST_SNAPSHOT_MIB);
@@ -39,7 +41,7 @@ export async function readManifests(
 export async function readWithQueues(
   options: ClusterOptions,
   resources: readonly Resource[],
-  io: Parameters<typeof readManifests>[2],
+  io: InputIo,
 ): Promise<ClusterManifests> {
   const read = await readManifests(options, resources, io);
   const isQueued = ofKind(read.manifests, NAMESPACES).some(({ raw }) => isManagedObject(raw));

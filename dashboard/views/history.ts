@@ -1,3 +1,5 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#shared/domain/base/durations.ts';
+
 /** The used shares of one node's signals over time; `ratios` is parallel to `times`. */
 export interface History {
   readonly times: readonly number[];
@@ -6,20 +8,15 @@ export interface History {
 
 export const NO_HISTORY: History = { times: [], ratios: {} };
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
 /**
  * The length of the history, and of the spans with one point each. Each span is a multiple of the previous one, so that
  * merged points can be merged again.
  */
 const TIERS = [
-  { until: 2 * MINUTE, spanMs: SECOND },
-  { until: HOUR, spanMs: 30 * SECOND },
-  { until: DAY, spanMs: 15 * MINUTE },
-  { until: 7 * DAY, spanMs: 2 * HOUR },
+  { until: 2 * MINUTE_MS, spanMs: SECOND_MS },
+  { until: HOUR_MS, spanMs: 30 * SECOND_MS },
+  { until: DAY_MS, spanMs: 15 * MINUTE_MS },
+  { until: 7 * DAY_MS, spanMs: 2 * HOUR_MS },
 ] as const;
 
 /**

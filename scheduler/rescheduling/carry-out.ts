@@ -1,6 +1,7 @@
 import { decodeNodePressure, encodeAvoid } from '#shared/api/node-pressure.ts';
 import { type AvoidEntry, lastingEntries, MAX_ENTRIES } from '#shared/domain/nodes/avoid-nodes.ts';
 import { isSameOwner, type Instant } from '#shared/domain/pod/pod.ts';
+import { whyOutdated } from '#shared/domain/rescheduling/outdated-move.ts';
 import type { KeepAway, Move } from '#shared/domain/rescheduling/pass.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { ANNOTATION_EVICTION_DECISION, ANNOTATION_EVICTION_REASON, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
@@ -46,21 +47,6 @@ export async function carryOutMove(move: Move, ports: MovePorts, signal: AbortSi
 /** Identifies a move by its inputs. */
 export function moveId({ pod, policy, from, expectedOn, because }: Move): string {
   return decisionIdOf(pod.placed.pod.uid, policy, from, expectedOn, because.code);
-}
-
-/** What has changed since the pass was planned (S3-33): the pod, its node, or the node it was expected on. */
-function whyOutdated({ pod, expectedOn }: Move, { placedPods, nodes }: ClusterSnapshot): string | undefined {
-  const { uid } = pod.placed.pod;
-  const now = placedPods.get(uid)?.pod;
-  if (now === undefined || now.deletion !== undefined) return 'the pod is gone or terminating';
-  const target = nodes.get(expectedOn[0] ?? '');
-  if (target === undefined || target.node.isUnschedulable) return `node ${expectedOn[0] ?? ''} no longer accepts pods`;
-  const { row } = pod.placed;
-  const isFull = row.some((amount, column) => {
-    const free = Number(target.allocatable[column] ?? 0) - Number(target.occupancy.requested[column] ?? 0);
-    return Number(amount) > 0 && free < Number(amount);
-  });
-  return isFull ? `other pods have taken the room on node ${target.node.name}` : undefined;
 }
 
 const OPTIONS = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;

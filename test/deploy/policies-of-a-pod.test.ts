@@ -103,6 +103,13 @@ test('a pod that names a queue meets one policy more', () => {
   expect(found.filter((name) => !WRITES[0]?.[2].includes(name))).toEqual(['label.queues.plimsoll.dev']);
 });
 
+test('the gate depends on no object of ours, because a pod without it is refused', () => {
+  const gate = installed(SWITCHES).find(({ kind, metadata }) => {
+    return kind === 'MutatingAdmissionPolicy' && metadata.name === 'gate.queues.plimsoll.dev';
+  });
+  expect([at(gate, 'spec.failurePolicy'), at(gate, 'spec.paramKind')]).toEqual(['Ignore', undefined]);
+});
+
 test('only the gate and the defaults change new pods', () => {
   const found = met(installed(SWITCHES), 'MutatingAdmissionPolicy', { resource: 'pods', operation: 'CREATE' });
   expect(found.toSorted()).toEqual(['defaults.plimsoll.dev', 'gate.queues.plimsoll.dev']);

@@ -19,6 +19,16 @@ export function plus(a: Whole, b: Whole): Whole {
   return wholeFrom(BigInt(a) + BigInt(b));
 }
 
+/** The amount at a place that the list has. */
+export function amountAt(amounts: readonly Whole[], index: number): Whole {
+  return amounts[index] as Whole;
+}
+
+/** Adds to the amount at a place that the list has. */
+export function addTo(amounts: Whole[], index: number, more: Whole): void {
+  amounts[index] = plus(amountAt(amounts, index), more);
+}
+
 /** a - b. */
 export function minus(a: Whole, b: Whole): Whole {
   return plus(a, -b);

@@ -2,6 +2,7 @@ import type { Selector } from '#shared/domain/labels/label-selector.ts';
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import { childName, type ChildOf, MAX_CHILDREN } from '#shared/domain/queue/child-queues.ts';
 import { isLeaf, type QueueTree } from '#shared/domain/queue/queue-tree.ts';
+import { childrenAt, numberOf } from './queue-tree.ts';
 
 /** The existing queues, and which namespaces may use each. */
 export interface QueueDirectory {
@@ -109,7 +110,7 @@ function childFor(child: ChildOf, parentIndex: number, directory: QueueDirectory
   const name = childName(child);
   const index = tree.indexes.get(name);
   if (index === undefined) {
-    const isFull = (tree.children[parentIndex] as readonly number[]).length >= MAX_CHILDREN;
+    const isFull = childrenAt(tree, parentIndex).length >= MAX_CHILDREN;
     if (isFull) return { kind: 'none', because: TOO_MANY({ queue }, { queue }) };
     return { kind: 'none', because: NOT_MADE({ queue, child: name }, { queue, child: name }), child };
   }
@@ -124,7 +125,7 @@ function admits(queue: string, { namespaceLabels }: QueueQuestion, { selectors }
 function selectingQueue(question: QueueQuestion, directory: QueueDirectory): FoundQueue | undefined {
   const { tree, selectors } = directory;
   const names = Array.from(selectors.keys()).filter((name) => admits(name, question, directory));
-  const first = names.filter((name) => takesPods(tree, tree.indexes.get(name) as number)).sort()[0];
+  const first = names.filter((name) => takesPods(tree, numberOf(tree, name))).sort()[0];
   return first === undefined ? undefined : leafNamed(first, question.namespace, directory);
 }
 

@@ -2,7 +2,7 @@ import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { excessWith, findObjection, GIVER_RULES, type ReclaimRule, LOSS_RULES, VICTIM_RULES } from './reclaim-rules.ts';
 import type { QueueAmounts } from './queue.ts';
 import { compareGoingFirst, type RunningPod, sparedRank } from './queue-pod.ts';
-import { pathOf } from './queue-tree.ts';
+import { numberOf, pathOf } from './queue-tree.ts';
 import { heldBy, keptOf, type Taker } from './taker.ts';
 import type { VictimCandidate, Profile } from './victim-set.ts';
 
@@ -117,14 +117,14 @@ export function goingOrder({ taker }: Givers): (a: RunningPod, b: RunningPod) =>
 export function giverObjection(givers: Givers, name: string): ReclaimRule<number> | undefined {
   const { objections, taker } = givers;
   if (objections.has(name)) return objections.get(name);
-  const objection = findObjection(GIVER_RULES, taker.tree.indexes.get(name) as number, taker);
+  const objection = findObjection(GIVER_RULES, numberOf(taker.tree, name), taker);
   objections.set(name, objection);
   return objection;
 }
 
 /** How far up from the taker's queue the two paths meet (S2-23). */
 function distanceTo({ above, tree }: Taker, name: string): number {
-  const path = new Set(pathOf(tree, tree.indexes.get(name) as number));
+  const path = new Set(pathOf(tree, numberOf(tree, name)));
   return [...above].findIndex((queue) => path.has(queue));
 }
 

@@ -5,9 +5,9 @@ import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import { BEHIND, FROM_REST, NEXT_PASS, NOT_CHARGED, NO_SHARE, OUTSTANDING, WITHIN_SHARE } from './let-in-messages.ts';
 import { whyNoLeaf } from './find-queue.ts';
-import { type Queue, type QueueAmounts, queueQuantity } from './queue.ts';
+import { type QueueAmounts, queueQuantity } from './queue.ts';
 import type { WaitingPod } from './queue-pod.ts';
-import { isLeaf, pathOf, type QueueTree } from './queue-tree.ts';
+import { isLeaf, pathOf, queueAt, type QueueTree } from './queue-tree.ts';
 import { addToPath, copyUsage, type QueueUsage } from './usage.ts';
 
 /** The waiting pods, and how much may be let in. */
@@ -208,7 +208,7 @@ function objectionTo(pass: LetInPass, pod: WaitingPod, round: RoundKind): Object
   const path = pass.paths.get(pod.queue) ?? pathOf(tree, queue);
   pass.paths.set(pod.queue, path);
   // Without a weight a queue gets only its guarantee, so nothing of the rest.
-  const isOfRest = round === 'Rest' && (tree.queues[queue] as Queue).weight > 0;
+  const isOfRest = round === 'Rest' && queueAt(tree, queue).weight > 0;
   return overMaximum(pass, pod, path) ?? overLatent(pass, pod, path) ?? overShare(pass, pod, isOfRest ? 0 : queue);
 }
 
@@ -216,7 +216,7 @@ function objectionTo(pass: LetInPass, pod: WaitingPod, round: RoundKind): Object
 function overLatent({ question: { tree, latent }, usage }: LetInPass, pod: WaitingPod, path: readonly number[]) {
   if (latent === undefined || latent.size === 0) return undefined;
   for (const index of path) {
-    const { name, max } = tree.queues[index] as Queue;
+    const { name, max } = queueAt(tree, index);
     const twice = new Map(Array.from(max, ([type, amount]) => [type, times(amount, 2)]));
     const outstanding = (type: string): Whole => latent.get(type)?.[index] ?? 0;
     const over = firstOver(pod, twice, (type) => plus(usage.get(type)?.[index] ?? 0, outstanding(type)));
@@ -240,7 +240,7 @@ function overMaximum({ question: { tree }, usage }: LetInPass, pod: WaitingPod, 
 
 /** The limit of its own queue, or of the root, which has the total. A queue whose share is unknown lets nothing in. */
 function overShare({ question, usage }: LetInPass, pod: WaitingPod, index: number): Objection | undefined {
-  const { name } = question.tree.queues[index] as Queue;
+  const { name } = queueAt(question.tree, index);
   const allowed = question.allowed.get(name);
   if (allowed === undefined) return () => NO_SHARE({ queue: name }, { queue: name });
   const over = firstOver(pod, allowed, (type) => usage.get(type)?.[index] ?? 0);

@@ -3,9 +3,9 @@ import type { Steps } from '#shared/domain/base/steps.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { minus } from '#shared/domain/quantity/whole.ts';
 import type { RoomState } from './make-room.ts';
-import { type Queue, queueQuantity } from './queue.ts';
+import { queueQuantity } from './queue.ts';
 import { compareGoingFirst, type RunningPod, sparedRank } from './queue-pod.ts';
-import { pathOf, type QueueTree } from './queue-tree.ts';
+import { pathOf, queueAt, type QueueTree } from './queue-tree.ts';
 import { aboveMaximum, AmountsByQueue, type QueueExcess, type QueueUsage, sumUsage, usedBy } from './usage.ts';
 import { type VictimCandidate, smallestSet } from './victim-set.ts';
 
@@ -33,7 +33,7 @@ export function overusedQueues(tree: QueueTree, usage: QueueUsage): readonly num
 /** By how much a queue uses more than its maximum, as a sentence; `undefined` if it does not. */
 export function whyOverused(tree: QueueTree, usage: QueueUsage, index: number): string | undefined {
   const excess = index > 0 ? excessOver(tree, usage, index) : [];
-  return excess.length === 0 ? undefined : sentence({ queue: (tree.queues[index] as Queue).name, excess });
+  return excess.length === 0 ? undefined : sentence({ queue: queueAt(tree, index).name, excess });
 }
 
 /**
@@ -85,7 +85,7 @@ interface Used {
 function overuseOf({ tree, budgets }: RoomState, index: number, { usage, pods }: Used): Overuse | undefined {
   const excess = excessOver(tree, usage, index);
   if (excess.length === 0) return undefined;
-  const { name: queue } = tree.queues[index] as Queue;
+  const { name: queue } = queueAt(tree, index);
   const nodes = new Map(pods.map(({ pod, node }) => [pod, node]));
   const candidates = [...nodes.keys()].sort(compareSparedLast).map((pod): VictimCandidate => {
     return { pod, profile: { gives: excess.map(([type]) => pod.requests.get(type) ?? 0), costs: [] } };
@@ -110,7 +110,7 @@ function compareSparedLast(a: RunningPod, b: RunningPod): number {
 }
 
 function excessOver(tree: QueueTree, usage: QueueUsage, index: number): QueueExcess {
-  const queue = tree.queues[index] as Queue;
+  const queue = queueAt(tree, index);
   return aboveMaximum(queue, queue.max.keys(), (type) => usedBy(usage, index, type));
 }
 

@@ -1,5 +1,5 @@
 import type { Steps } from '#shared/domain/base/steps.ts';
-import { minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
+import { addTo, minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
 import { findObjection, TAKER_RULES } from './reclaim-rules.ts';
 import { crowdedAmong, type LetInDecision, letInInSteps, type LetInQuestion } from './let-in.ts';
 import { overusedQueues } from './overuse.ts';
@@ -213,7 +213,7 @@ function charge(tree: QueueTree, sums: Map<string, Whole[]>, { above }: Taker, {
   for (const [type, amount] of requests) {
     const ofType = sums.get(type) ?? tree.queues.map((): Whole => 0);
     sums.set(type, ofType);
-    for (const queue of above) ofType[queue] = plus(ofType[queue] as Whole, amount);
+    for (const queue of above) addTo(ofType, queue, amount);
   }
 }
 

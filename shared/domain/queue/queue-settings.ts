@@ -3,15 +3,9 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { isExtendedResource } from '#shared/domain/quantity/resource-columns.ts';
-import { plus, type Whole } from '#shared/domain/quantity/whole.ts';
-import {
-  DEFAULT_DELAY_MS,
-  type Queue,
-  type QueueAmounts,
-  queueQuantity,
-  ROOT_QUEUE,
-} from '#shared/domain/queue/queue.ts';
-import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
+import { addTo, amountAt, type Whole } from '#shared/domain/quantity/whole.ts';
+import { DEFAULT_DELAY_MS, type QueueAmounts, queueQuantity, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
+import { childrenAt, parentAt, queueAt, type QueueTree } from '#shared/domain/queue/queue-tree.ts';
 import { reclaimFaults, type WrittenReclaim } from '#shared/domain/queue/reclaim-settings.ts';
 
 /** The delay in milliseconds; `undefined` if the text is not a positive duration (S2-33). */
@@ -54,7 +48,7 @@ export interface WrittenSettings {
 /** Settings of a queue that can never take effect, as sentences; empty if all do (D-13). */
 export function ineffectiveSettings(written: WrittenSettings, { tree, index }: QueuePlace): readonly string[] {
   const isTemplate = tree.queues[index]?.childTemplate !== undefined;
-  const hasChildren = isTemplate || (tree.children[index] as readonly number[]).length > 0;
+  const hasChildren = isTemplate || childrenAt(tree, index).length > 0;
   const { delay, policy, isSelecting, name, reclaim, gangTimeout } = written;
   const faults = [
     [
@@ -130,14 +124,13 @@ function guaranteedTypes({ queues }: QueueTree): ReadonlySet<string> {
 }
 
 /** The guarantees of the queues below the root; a queue without its own has those of its children. */
-function guaranteedInAll({ queues, parents }: QueueTree, type: string): Whole {
-  const ofChildren: Whole[] = queues.map(() => 0);
-  for (let index = queues.length - 1; index > 0; index -= 1) {
-    const parent = parents[index] as number;
-    const own = ((queues[index] as Queue).guaranteed.get(type) ?? ofChildren[index]) as Whole;
-    ofChildren[parent] = plus(ofChildren[parent] as Whole, own);
+function guaranteedInAll(tree: QueueTree, type: string): Whole {
+  const ofChildren: Whole[] = tree.queues.map(() => 0);
+  for (let index = ofChildren.length - 1; index > 0; index -= 1) {
+    const own = queueAt(tree, index).guaranteed.get(type) ?? amountAt(ofChildren, index);
+    addTo(ofChildren, parentAt(tree, index), own);
   }
-  return ofChildren[0] as Whole;
+  return amountAt(ofChildren, 0);
 }
 
 /** When a waiting pod is notified of the reason: at once, then after these times. */

@@ -41,17 +41,37 @@ export function createQueueTree(queues: readonly Queue[]): QueueTree {
   return { queues: ordered, indexes, parents, children, detached };
 }
 
+/** The queue with this number. */
+export function queueAt({ queues }: QueueTree, index: number): Queue {
+  return queues[index] as Queue;
+}
+
+/** The number of its parent; -1 above the root. */
+export function parentAt({ parents }: QueueTree, index: number): number {
+  return parents[index] as number;
+}
+
+/** The numbers of its children, in the order of their names. */
+export function childrenAt({ children }: QueueTree, index: number): readonly number[] {
+  return children[index] as readonly number[];
+}
+
+/** The number of a queue that is in the tree. */
+export function numberOf({ indexes }: QueueTree, name: string): number {
+  return indexes.get(name) as number;
+}
+
 /** A queue and all queues above it, by number, itself first. */
-export function pathOf({ parents }: QueueTree, index: number): readonly number[] {
+export function pathOf(tree: QueueTree, index: number): readonly number[] {
   const path: number[] = [];
-  for (let at = index; at >= 0; at = parents[at] as number) path.push(at);
+  for (let at = index; at >= 0; at = parentAt(tree, at)) path.push(at);
   return path;
 }
 
 /** Whether pods may be in the queue: it has no children, is not detached, and has no template. */
-export function isLeaf({ children, detached, queues }: QueueTree, index: number): boolean {
-  const { name, childTemplate } = queues[index] as Queue;
-  return children[index]?.length === 0 && !detached.has(name) && childTemplate === undefined;
+export function isLeaf(tree: QueueTree, index: number): boolean {
+  const { name, childTemplate } = queueAt(tree, index);
+  return childrenAt(tree, index).length === 0 && !tree.detached.has(name) && childTemplate === undefined;
 }
 
 function findDetached(byName: ReadonlyMap<string, Queue>): ReadonlyMap<string, DetachedReason> {

@@ -1,6 +1,6 @@
 import { type RunningGang, spareMembers } from '#shared/domain/gang/gang-cost.ts';
 import { memoize } from '#shared/domain/base/memoize.ts';
-import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
+import { amountAt, minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { candidatesAmong, type Givers, type GivingNode, goingOrder, lossProfile, needsOn } from './givers.ts';
 import type { RunningPod } from './queue-pod.ts';
 import { findObjection, VICTIM_RULES } from './reclaim-rules.ts';
@@ -128,6 +128,6 @@ function othersOn(givers: Givers, { node, gang, profile, budgets, ...search }: O
   const order = goingOrder(givers);
   const candidates = candidatesAmong(givers, pods, true).toSorted((a, b) => order(a.pod, b.pod));
   const reserves = [...givers.reserves];
-  for (const [reserve, amount] of profile.costs) reserves[reserve] = minus(reserves[reserve] as Whole, amount);
+  for (const [reserve, amount] of profile.costs) reserves[reserve] = minus(amountAt(reserves, reserve), amount);
   return smallestSet({ ...search, candidates, reserves, budgets, maxSize: Infinity, areProfilesEqual: false });
 }

@@ -1,8 +1,8 @@
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
-import { type Queue, queueQuantity, type QueueAmounts } from './queue.ts';
+import { queueQuantity, type QueueAmounts } from './queue.ts';
 import type { RunningPod } from './queue-pod.ts';
-import { pathOf, type QueueTree } from './queue-tree.ts';
+import { parentAt, pathOf, queueAt, type QueueTree } from './queue-tree.ts';
 import { excessOf, heldBy, keptOf, type Taker } from './taker.ts';
 import { aboveMaximum, type QueueExcess, usedBy } from './usage.ts';
 
@@ -166,7 +166,7 @@ function leavesBelow(taker: Taker, queue: number, loss: QueueAmounts): boolean {
 
 /** By how much a queue would be above its maximum with the pod, in the types that the pod requests. */
 export function excessWith({ tree, usage, pod, types }: Taker, queue: number): QueueExcess {
-  return aboveMaximum(tree.queues[queue] as Queue, types, (type) => {
+  return aboveMaximum(queueAt(tree, queue), types, (type) => {
     return plus(usedBy(usage, queue, type), pod.requests.get(type) as Whole);
   });
 }
@@ -178,15 +178,15 @@ export function fenceOf({ tree, above }: Taker): number {
 }
 
 /** Whether a queue or one above it, except the root, is switched off (D-9). */
-function isDisabled({ queues, parents }: QueueTree, queue: number): boolean {
-  for (let at = queue; at > 0; at = parents[at] as number) {
-    if (queues[at]?.preemption.policy === 'Disabled') return true;
+function isDisabled(tree: QueueTree, queue: number): boolean {
+  for (let at = queue; at > 0; at = parentAt(tree, at)) {
+    if (queueAt(tree, at).preemption.policy === 'Disabled') return true;
   }
   return false;
 }
 
 function delayOf({ tree, queue }: Taker): number {
-  return (tree.queues[queue] as Queue).preemption.delayMs;
+  return queueAt(tree, queue).preemption.delayMs;
 }
 
 /** The word for the amount that a queue is compared with. */
@@ -195,7 +195,7 @@ export function floorOf({ tree }: Pick<Taker, 'tree'>): string {
 }
 
 function nameOf({ tree }: Taker, queue: number): string {
-  return (tree.queues[queue] as Queue).name;
+  return queueAt(tree, queue).name;
 }
 
 /** The types that keep a queue from this loss. */

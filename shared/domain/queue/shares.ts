@@ -1,9 +1,9 @@
 import { finish, type Steps } from '#shared/domain/base/steps.ts';
-import { larger, minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
-import type { Queue, QueueAmounts } from './queue.ts';
-import type { QueueTree } from './queue-tree.ts';
+import { addTo, amountAt, larger, minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
+import type { QueueAmounts } from './queue.ts';
+import { childrenAt, parentAt, queueAt, type QueueTree } from './queue-tree.ts';
 import { addAmounts, type QueueUsage, usedBy } from './usage.ts';
-import { fillToLevel, type ShareBounds } from './water-level.ts';
+import { fillToLevel, shareAt, type ShareBounds } from './water-level.ts';
 
 /** The amounts to share and the requests of each queue's pods, running or waiting. */
 export interface ShareQuestion {
@@ -115,7 +115,7 @@ export function* refreshShares({ tree, columns }: ShareState): Steps<void> {
 /** What a queue deserves, of each shared type. */
 export function deservedOf({ columns }: ShareState, index: number): QueueAmounts {
   const amounts = new Map<string, Whole>();
-  for (const { type, deserved } of columns.values()) amounts.set(type, deserved[index] as Whole);
+  for (const { type, deserved } of columns.values()) amounts.set(type, amountAt(deserved, index));
   return amounts;
 }
 
@@ -126,11 +126,11 @@ export function deservedOf({ columns }: ShareState, index: number): QueueAmounts
  */
 export function treeOfShares({ tree, columns }: ShareState, usage: QueueUsage): QueueTree {
   const scarce = [...columns.values()].filter(({ own, childCeilings, deserved }) => {
-    return plus(own[0] as Whole, childCeilings[0] as Whole) > (deserved[0] as Whole);
+    return plus(amountAt(own, 0), amountAt(childCeilings, 0)) > amountAt(deserved, 0);
   });
   const queues = tree.queues.map((queue, index) => ({
     ...queue,
-    guaranteed: new Map(scarce.map(({ type, deserved }) => [type, deserved[index] as Whole])),
+    guaranteed: new Map(scarce.map(({ type, deserved }) => [type, amountAt(deserved, index)])),
   }));
   const isContended = ({ type, deserved }: ShareColumn): boolean =>
     deserved.some((amount, index) => index > 0 && usedBy(usage, index, type) > amount);
@@ -139,12 +139,11 @@ export function treeOfShares({ tree, columns }: ShareState, usage: QueueUsage): 
 }
 
 /** The guaranteed amount of one type: the queue's own guarantee, else the sum of its children's. */
-function guaranteesOf({ children, queues }: QueueTree, type: string): readonly Whole[] {
-  const floors: Whole[] = queues.map(() => 0);
-  for (let index = queues.length - 1; index >= 0; index -= 1) {
-    const below = children[index] as readonly number[];
-    const ofChildren = below.reduce<Whole>((sum, child) => plus(sum, floors[child] as Whole), 0);
-    floors[index] = (queues[index] as Queue).guaranteed.get(type) ?? ofChildren;
+function guaranteesOf(tree: QueueTree, type: string): readonly Whole[] {
+  const floors: Whole[] = tree.queues.map(() => 0);
+  for (let index = floors.length - 1; index >= 0; index -= 1) {
+    const ofChildren = childrenAt(tree, index).reduce<Whole>((sum, child) => plus(sum, amountAt(floors, child)), 0);
+    floors[index] = queueAt(tree, index).guaranteed.get(type) ?? ofChildren;
   }
   return floors;
 }
@@ -169,38 +168,38 @@ function createColumn({ tree, idleGuarantees }: ShareQuestion, type: string, tot
 
 /** Brings the bounds of a queue and those above it up to date, as far as they change. */
 function followBounds(tree: QueueTree, column: ShareColumn, index: number): void {
-  for (let at = index; at >= 0; at = tree.parents[at] as number) {
-    const known = column.shares[at] as ShareBounds;
+  for (let at = index; at >= 0; at = parentAt(tree, at)) {
+    const known = shareAt(column.shares, at);
     const { floor, ceiling } = boundsAt(tree, column, at);
     if (ceiling === known.ceiling && floor === known.floor) return;
     column.shares[at] = { weight: known.weight, floor, ceiling };
-    const parent = tree.parents[at] as number;
+    const parent = parentAt(tree, at);
     if (parent < 0) return;
     column.stale[parent] = 1;
-    column.childCeilings[parent] = plus(column.childCeilings[parent] as Whole, minus(ceiling, known.ceiling));
+    addTo(column.childCeilings, parent, minus(ceiling, known.ceiling));
   }
 }
 
 function boundsAt({ queues }: QueueTree, column: ShareColumn, index: number): Pick<ShareBounds, 'floor' | 'ceiling'> {
-  const asked = plus(column.own[index] as Whole, column.childCeilings[index] as Whole);
+  const asked = plus(amountAt(column.own, index), amountAt(column.childCeilings, index));
   const most = queues[index]?.max.get(column.type);
   const wanted = most === undefined ? asked : smaller(asked, most);
-  const floor = column.floors[index] as Whole;
+  const floor = amountAt(column.floors, index);
   return column.isLending
     ? { floor: smaller(floor, wanted), ceiling: wanted }
     : { floor, ceiling: larger(wanted, floor) };
 }
 
-function fillChildren({ children }: QueueTree, column: ShareColumn, index: number): void {
+function fillChildren(tree: QueueTree, column: ShareColumn, index: number): void {
   column.stale[index] = 0;
-  const below = children[index] as readonly number[];
-  const total = larger(minus(column.deserved[index] as Whole, column.own[index] as Whole), 0);
+  const below = childrenAt(tree, index);
+  const total = larger(minus(amountAt(column.deserved, index), amountAt(column.own, index)), 0);
   const amounts = fillToLevel(
-    below.map((child) => column.shares[child] as ShareBounds),
+    below.map((child) => shareAt(column.shares, child)),
     total,
   );
   for (const [at, child] of below.entries()) {
-    const amount = amounts[at] as Whole;
+    const amount = amountAt(amounts, at);
     if (column.deserved[child] === amount) continue;
     column.deserved[child] = amount;
     column.stale[child] = 1;

@@ -1,8 +1,7 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { larger, minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
-import type { Queue } from './queue.ts';
+import { addTo, amountAt, larger, minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { WaitingPod } from './queue-pod.ts';
-import { pathOf, type QueueTree } from './queue-tree.ts';
+import { parentAt, pathOf, queueAt, type QueueTree } from './queue-tree.ts';
 import { type QueueUsage, usedBy } from './usage.ts';
 
 /** The pod for which room is sought, with precomputed facts about it. */
@@ -56,7 +55,7 @@ export function excessOf(taker: Taker, queue: number, type: string): Whole {
  * give by type (D-8), but a pod is evicted as a whole, with types that were not asked for.
  */
 export function keptOf(taker: Taker, queue: number, type: string): Whole | undefined {
-  const { guaranteed } = taker.tree.queues[queue] as Queue;
+  const { guaranteed } = queueAt(taker.tree, queue);
   const floor = guaranteed.get(type);
   const own = floor === undefined || mayLose(taker, queue, type) ? undefined : floor;
   const { promised } = taker.tree;
@@ -93,19 +92,18 @@ function isShort(taker: Taker, type: string): boolean {
 }
 
 /** The sum over the queues of the larger of usage and guarantee, level by level. */
-function neededOf(taker: Taker, { queues, parents }: QueueTree, type: string): Whole {
+function neededOf(taker: Taker, tree: QueueTree, type: string): Whole {
   const more = taker.pod.requests.get(type) ?? 0;
-  const used = queues.map((_, index): Whole => {
+  const used = tree.queues.map((_, index): Whole => {
     const before = usedBy(taker.usage, index, type);
     return taker.above.has(index) ? plus(before, more) : before;
   });
   /** By which the needs of the queues below exceed their usage. */
-  const unmet = queues.map((): Whole => 0);
-  for (let index = queues.length - 1; index > 0; index -= 1) {
-    const own = plus(used[index] as Whole, unmet[index] as Whole);
-    const needs = larger(own, queues[index]?.guaranteed.get(type) ?? 0);
-    const parent = parents[index] as number;
-    unmet[parent] = plus(unmet[parent] as Whole, minus(needs, used[index] as Whole));
+  const unmet = used.map((): Whole => 0);
+  for (let index = used.length - 1; index > 0; index -= 1) {
+    const own = plus(amountAt(used, index), amountAt(unmet, index));
+    const needs = larger(own, queueAt(tree, index).guaranteed.get(type) ?? 0);
+    addTo(unmet, parentAt(tree, index), minus(needs, amountAt(used, index)));
   }
-  return plus(used[0] as Whole, unmet[0] as Whole);
+  return plus(amountAt(used, 0), amountAt(unmet, 0));
 }

@@ -1,6 +1,6 @@
-import { minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import { addTo, amountAt, minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { Queue, QueueAmounts } from './queue.ts';
-import type { QueueTree } from './queue-tree.ts';
+import { parentAt, type QueueTree } from './queue-tree.ts';
 
 /** What the pods of each queue and of all queues below it use, by resource type and number of the queue. */
 export type QueueUsage = ReadonlyMap<string, readonly Whole[]>;
@@ -65,7 +65,7 @@ export function sumUsage(tree: QueueTree, own: ReadonlyMap<string, QueueAmounts>
       const sums = usage.get(type) ?? tree.queues.map((): Whole => 0);
       usage.set(type, sums);
       const index = tree.indexes.get(name) ?? 0;
-      sums[index] = plus(sums[index] as Whole, amount);
+      addTo(sums, index, amount);
     }
   }
   for (const sums of usage.values()) addToParents(tree, sums);
@@ -87,7 +87,7 @@ export function addToPath(
   for (const [type, amount] of amounts) {
     const sums = usage.get(type) ?? queues.map((): Whole => 0);
     usage.set(type, sums);
-    for (const index of path) sums[index] = plus(sums[index] as Whole, amount);
+    for (const index of path) addTo(sums, index, amount);
   }
 }
 
@@ -112,9 +112,8 @@ export function aboveMaximum({ max }: Queue, types: Iterable<string>, takenOf: (
 }
 
 /** A parent has a lower number than its children, so that each is complete when it is added. */
-function addToParents({ parents }: QueueTree, sums: Whole[]): void {
+function addToParents(tree: QueueTree, sums: Whole[]): void {
   for (let index = sums.length - 1; index > 0; index -= 1) {
-    const parent = parents[index] as number;
-    sums[parent] = plus(sums[parent] as Whole, sums[index] as Whole);
+    addTo(sums, parentAt(tree, index), amountAt(sums, index));
   }
 }

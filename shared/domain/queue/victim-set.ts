@@ -1,4 +1,4 @@
-import { larger, minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import { amountAt, larger, minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { RunningPod } from './queue-pod.ts';
 
 /** A pod that may be evicted, as numbers. Candidates with the same profile give and cost the same. */
@@ -108,7 +108,7 @@ function startAttempt(search: VictimSearch): PartialVictimSet {
 /** The larger of each pair; the same list if that is the first. */
 function largerOf(a: readonly Whole[], b: readonly Whole[]): readonly Whole[] {
   for (let index = 0; index < a.length; index += 1) {
-    if ((b[index] as Whole) > (a[index] as Whole)) return a.map((amount, at) => larger(amount, b[at] as Whole));
+    if (amountAt(b, index) > amountAt(a, index)) return a.map((amount, at) => larger(amount, amountAt(b, at)));
   }
   return a;
 }
@@ -120,8 +120,8 @@ export function leastSize(candidates: readonly VictimCandidate[], needs: readonl
     const wanted = Number(needs[need]) * (1 - PRECISION);
     let sum = 0;
     let most = 0;
-    for (let index = 0; index < candidates.length; index += 1) {
-      const amount = Number((candidates[index] as VictimCandidate).profile.gives[need]);
+    for (const { profile } of candidates) {
+      const amount = Number(profile.gives[need]);
       sum += amount;
       if (amount > most) most = amount;
     }
@@ -131,6 +131,10 @@ export function leastSize(candidates: readonly VictimCandidate[], needs: readonl
   return least;
 }
 
+function candidateAt({ candidates }: VictimSearch, index: number): VictimCandidate {
+  return candidates[index] as VictimCandidate;
+}
+
 /** Completes the attempt with this many of the first candidates; if that fails, the attempt is unchanged. */
 function choose(attempt: PartialVictimSet, limit: number, size: number): boolean {
   if (size === 0) return isAccepted(attempt);
@@ -138,8 +142,8 @@ function choose(attempt: PartialVictimSet, limit: number, size: number): boolean
     attempt.stepsLeft -= 1;
     if (attempt.stepsLeft <= 0) return false;
     // An earlier twin would be enough as well, so all earlier twins are in the set too.
-    if ((attempt.twins[index] as number) >= size || !canReach(attempt, index, size)) continue;
-    const candidate = attempt.search.candidates[index] as VictimCandidate;
+    if (Number(attempt.twins[index]) >= size || !canReach(attempt, index, size)) continue;
+    const candidate = candidateAt(attempt.search, index);
     if (!mayTake(attempt, candidate)) continue;
     take(attempt, candidate, 1);
     if (choose(attempt, index, size - 1)) return true;
@@ -156,16 +160,16 @@ function isAccepted(attempt: PartialVictimSet): boolean {
 
 /** Whether this many candidates up to this one could be enough. */
 function canReach({ left, most, search }: PartialVictimSet, index: number, size: number): boolean {
-  const { gives } = (search.candidates[index] as VictimCandidate).profile;
+  const { gives } = candidateAt(search, index).profile;
   for (let need = 0; need < left.length; need += 1) {
-    const others = size === 1 ? 0 : times((most[index] as readonly Whole[])[need] as Whole, size - 1);
-    if (plus(gives[need] as Whole, others) < (left[need] as Whole)) return false;
+    const others = size === 1 ? 0 : times(amountAt(most[index] ?? [], need), size - 1);
+    if (plus(amountAt(gives, need), others) < amountAt(left, need)) return false;
   }
   return true;
 }
 
 function mayTake({ budgets, reserves }: PartialVictimSet, { pod, profile }: VictimCandidate): boolean {
-  for (const [reserve, amount] of profile.costs) if (amount > (reserves[reserve] as Whole)) return false;
+  for (const [reserve, amount] of profile.costs) if (amount > amountAt(reserves, reserve)) return false;
   return pod.budgets.every((budget) => (budgets.get(budget) ?? Infinity) >= 1);
 }
 
@@ -173,8 +177,8 @@ function mayTake({ budgets, reserves }: PartialVictimSet, { pod, profile }: Vict
 function take(attempt: PartialVictimSet, { pod, profile }: VictimCandidate, times: 1 | -1): void {
   const { budgets, left, reserves, taken } = attempt;
   const change = (from: Whole, amount: Whole): Whole => (times === 1 ? minus(from, amount) : plus(from, amount));
-  for (const [need, amount] of profile.gives.entries()) left[need] = change(left[need] as Whole, amount);
-  for (const [reserve, amount] of profile.costs) reserves[reserve] = change(reserves[reserve] as Whole, amount);
+  for (const [need, amount] of profile.gives.entries()) left[need] = change(amountAt(left, need), amount);
+  for (const [reserve, amount] of profile.costs) reserves[reserve] = change(amountAt(reserves, reserve), amount);
   for (const budget of pod.budgets) budgets.set(budget, (budgets.get(budget) ?? Infinity) - times);
   if (times === 1) taken.push(pod);
   else taken.pop();
@@ -205,6 +209,6 @@ function takeInOrder(attempt: PartialVictimSet): VictimCandidate[] | undefined {
 
 function isEnough({ needs }: VictimSearch, chosen: readonly VictimCandidate[]): boolean {
   return needs.every((amount, need) => {
-    return chosen.reduce<Whole>((left, { profile }) => minus(left, profile.gives[need] as Whole), amount) <= 0;
+    return chosen.reduce<Whole>((left, { profile }) => minus(left, amountAt(profile.gives, need)), amount) <= 0;
   });
 }

@@ -1,10 +1,15 @@
-import { minus, plus, shareOf, type Whole } from '#shared/domain/quantity/whole.ts';
+import { addTo, minus, plus, shareOf, type Whole } from '#shared/domain/quantity/whole.ts';
 
 /** The bounds of one queue in one resource type; the ceiling is not below the floor, and nothing is negative. */
 export interface ShareBounds {
   readonly weight: number;
   readonly floor: Whole;
   readonly ceiling: Whole;
+}
+
+/** The bounds with this number. */
+export function shareAt(shares: readonly ShareBounds[], index: number): ShareBounds {
+  return shares[index] as ShareBounds;
 }
 
 /** Undecided shares, by number, and what is left for them. */
@@ -59,7 +64,7 @@ function openShares(shares: readonly ShareBounds[], total: Whole): OpenShares {
 
 function sumOf({ open, shares }: OpenShares, amountOf: (share: ShareBounds) => Whole): Whole {
   let sum: Whole = 0;
-  for (const index of open) sum = plus(sum, amountOf(shares[index] as ShareBounds));
+  for (const index of open) sum = plus(sum, amountOf(shareAt(shares, index)));
   return sum;
 }
 
@@ -80,7 +85,7 @@ function fillOnce(state: OpenShares): void {
 function compareWithLevel({ open, rest, shares, weight }: OpenShares): SplitByLevel {
   const level: SplitByLevel = { above: [], below: [], between: [] };
   for (const index of open) {
-    const share = shares[index] as ShareBounds;
+    const share = shareAt(shares, index);
     const amount = shareOf(rest, share.weight, weight);
     if (amount < share.floor) level.below.push(index);
     else if (amount >= share.ceiling) level.above.push(index);
@@ -94,12 +99,12 @@ function isLevelTooHigh(state: OpenShares, below: readonly number[], above: read
   let bounded: Whole = 0;
   let weight = 0;
   for (const index of below) {
-    bounded = plus(bounded, (state.shares[index] as ShareBounds).floor);
-    weight += (state.shares[index] as ShareBounds).weight;
+    bounded = plus(bounded, shareAt(state.shares, index).floor);
+    weight += shareAt(state.shares, index).weight;
   }
   for (const index of above) {
-    bounded = plus(bounded, (state.shares[index] as ShareBounds).ceiling);
-    weight += (state.shares[index] as ShareBounds).weight;
+    bounded = plus(bounded, shareAt(state.shares, index).ceiling);
+    weight += shareAt(state.shares, index).weight;
   }
   return bounded > shareOf(state.rest, weight, state.weight);
 }
@@ -107,7 +112,7 @@ function isLevelTooHigh(state: OpenShares, below: readonly number[], above: read
 function decide(state: OpenShares, indexes: readonly number[], amountOf: (share: ShareBounds) => Whole): void {
   if (state.open === indexes) state.open = [];
   for (const index of indexes) {
-    const share = state.shares[index] as ShareBounds;
+    const share = shareAt(state.shares, index);
     const amount = amountOf(share);
     state.amounts[index] = amount;
     state.rest = minus(state.rest, amount);
@@ -123,14 +128,14 @@ function divide(state: OpenShares): void {
   const { amounts, open, rest, shares, weight } = state;
   let left = rest;
   for (const index of open) {
-    const amount = shareOf(rest, (shares[index] as ShareBounds).weight, weight);
+    const amount = shareOf(rest, shareAt(shares, index).weight, weight);
     amounts[index] = amount;
     left = minus(left, amount);
   }
   for (const index of open) {
     if (left <= 0) break;
-    if (!isRounded(rest, (shares[index] as ShareBounds).weight, weight)) continue;
-    amounts[index] = plus(amounts[index] as Whole, 1);
+    if (!isRounded(rest, shareAt(shares, index).weight, weight)) continue;
+    addTo(amounts, index, 1);
     left = minus(left, 1);
   }
   state.open = [];

@@ -1,7 +1,6 @@
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import { giverObjection, type Givers, type GivingNode } from './givers.ts';
-import type { Queue } from './queue.ts';
 import type { RunningPod } from './queue-pod.ts';
 import {
   fenceOf,
@@ -13,13 +12,14 @@ import {
   VICTIM_RULES,
 } from './reclaim-rules.ts';
 import { excessOf, type Taker } from './taker.ts';
+import { numberOf, queueAt } from './queue-tree.ts';
 
 interface Nodes {
   readonly nodes: readonly GivingNode[];
 }
 
 const NO_GIVER = reason<{ readonly taker: Taker }>('NoGiver', ({ taker }) => {
-  const fence = (taker.tree.queues[fenceOf(taker)] as Queue).name;
+  const fence = queueAt(taker.tree, fenceOf(taker)).name;
   return `no queue below queue ${fence} is over its ${floorOf(taker)} in a type that the pod asks for`;
 });
 const BLOCKED = reason<{ readonly budget: string }>('ReclaimBlocked', ({ budget }) =>
@@ -55,9 +55,7 @@ export function whyNoRoom(question: Nodes, givers: Givers, budget: string | unde
   }
   const sentences = over.flatMap((name) => {
     const rule = giverObjection(givers, name);
-    return rule === undefined || rule.code === 'OwnQueue'
-      ? []
-      : [rule.text(taker.tree.indexes.get(name) as number, taker)];
+    return rule === undefined || rule.code === 'OwnQueue' ? [] : [rule.text(numberOf(taker.tree, name), taker)];
   });
   if (sentences.length === 0) return NO_GIVER({ taker });
   return KEPT({ sentences: sentences.slice(0, MAX_SENTENCES) }, { queues: sentences.length });
@@ -65,7 +63,7 @@ export function whyNoRoom(question: Nodes, givers: Givers, budget: string | unde
 
 /** A queue that is over its guarantee, and what keeps its pods. */
 function whyKept({ nodes }: Nodes, { taker }: Givers, name: string): string {
-  const queue = taker.tree.indexes.get(name) as number;
+  const queue = numberOf(taker.tree, name);
   const held = `queue ${name} is over its ${floorOf(taker)}${figures(taker, queue)}`;
   const pods = nodes.flatMap((node) => node.pods.filter((pod) => pod.queue === name));
   const kept = pods.map((pod) => keptBy(taker, queue, pod));
@@ -90,6 +88,6 @@ function keptBy(taker: Taker, queue: number, pod: RunningPod): string | undefine
 
 /** A leaf that is over its guarantee in a type that the pod requests. */
 function isOver(taker: Taker, name: string): boolean {
-  const queue = taker.tree.indexes.get(name) as number;
+  const queue = numberOf(taker.tree, name);
   return taker.tree.children[queue]?.length === 0 && taker.types.some((type) => excessOf(taker, queue, type) > 0);
 }

@@ -1,6 +1,7 @@
 import { DEFAULT_SCHEDULER, type PodRequest, type Requester } from '#shared/domain/admission/request.ts';
 import { controllerOf, type Pod } from '#shared/domain/pod/pod.ts';
 import { MAX_OWNERS } from '#shared/domain/priority/classes-and-policies.ts';
+import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from '#shared/domain/ranking/candidate.ts';
 import { fieldOf, isRecord, type Decoded } from './wire-object.ts';
 import {
   ANNOTATION_CLASS_RULE,
@@ -12,9 +13,6 @@ import {
 } from '#shared/kube/api-names.ts';
 import { decodePod } from './decode-pod.ts';
 
-const LOWEST_INT32 = -(2 ** 31);
-const HIGHEST_INT32 = 2 ** 31 - 1;
-
 /** Decodes a raw pod from a create request. `namespace` is the request's and applies if the pod does not name one. */
 export function decodePodRequest(raw: unknown, requester: Requester, namespace: string): Decoded<PodRequest> {
   const decoded = decodePod(raw);
@@ -24,7 +22,7 @@ export function decodePodRequest(raw: unknown, requester: Requester, namespace: 
     return {
       ok: false,
       field: 'spec.priority',
-      message: `expected a whole number from ${LOWEST_INT32} to ${HIGHEST_INT32}`,
+      message: `expected a whole number from ${LOWEST_PRIORITY} to ${HIGHEST_PRIORITY}`,
     };
   }
   const pod = decoded.value.namespace === '' ? { ...decoded.value, namespace } : decoded.value;
@@ -52,7 +50,7 @@ function textOr(absent: string, value: unknown): string {
 
 /** A Kubernetes client has no negative zero in JSON, and larger numbers lose their last digits when parsed. */
 function isInt32(value: number): boolean {
-  return value >= LOWEST_INT32 && value <= HIGHEST_INT32 && !Object.is(value, -0);
+  return value >= LOWEST_PRIORITY && value <= HIGHEST_PRIORITY && !Object.is(value, -0);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 
-const MAX_LENGTHS = 2n ** 63n - 1n;
+const MAX_INT64 = 2n ** 63n - 1n;
 
 describe('parseDuration', () => {
   test.each<[string, bigint]>([
@@ -21,8 +21,8 @@ describe('parseDuration', () => {
     ['-0s', 0n],
     ['0.0000000000000000000001h', 0n],
     ['00000000000000000000000001s', 1_000_000_000n],
-    ['9223372036854775807ns', MAX_LENGTHS],
-    ['-9223372036854775808ns', -MAX_LENGTHS - 1n],
+    ['9223372036854775807ns', MAX_INT64],
+    ['-9223372036854775808ns', -MAX_INT64 - 1n],
   ])('reads %j', (text, nanoseconds) => {
     expect(parseDuration(text)).toEqual({ ok: true, nanoseconds });
   });
@@ -50,6 +50,6 @@ describe('parseDuration', () => {
 
 describe('durationSeconds', () => {
   test('keeps a tenth of a second and the longest duration', () => {
-    expect([durationSeconds(100_000_000n), durationSeconds(MAX_LENGTHS)]).toEqual([0.1, 9223372036.854776]);
+    expect([durationSeconds(100_000_000n), durationSeconds(MAX_INT64)]).toEqual([0.1, 9223372036.854776]);
   });
 });
