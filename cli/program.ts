@@ -89,9 +89,17 @@ function inherit(command: Command, parent: Command): Command {
     .copyInheritedSettings(parent)
     .optionsGroup('Options:')
     .helpOption('-h, --help', 'show this help')
-    .helpCommand(false);
+    .helpCommand(false)
+    .configureOutput({ outputError: (text, write) => write(withUsage(text, command)) });
   for (const each of command.commands) inherit(each, command);
   return command;
+}
+
+/** The name of an argument alone does not say what to type. */
+function withUsage(text: string, command: Command): string {
+  if (!text.includes('missing required argument')) return text;
+  const usage = new Help().commandUsage(command);
+  return `${text.trimEnd()}; usage: ${usage}; see ${usage.replace(/ \[options\].*/, '')} --help\n`;
 }
 
 /** The same arguments, read as kubectl reads them, with flags that stand before a command or its subcommand behind it. */

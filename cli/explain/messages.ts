@@ -67,7 +67,8 @@ export function reschedulingNotKnown(cause: string): string {
 }
 
 export function noQuota(name: string, known: readonly string[]): string {
-  const others = known.length === 0 ? '' : `; there are ${known.join(', ')}`;
+  const others =
+    known.length === 0 ? '; name the namespace of a ResourceQuota with -n' : `; there are ${known.join(', ')}`;
   return `PriorityQuota ${name} not found${others}`;
 }
 

@@ -50,6 +50,15 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
       'expected KEY=VALUE, KEY!=VALUE, KEY in (VALUE,…), KEY notin (VALUE,…), KEY or !KEY\n',
   ],
   [['explain', 'pod'], 'error: expected pod NAME, quota NAME, disruption NAME or TYPE/NAME, got pod\n'],
+  [
+    ['explain'],
+    "error: missing required argument 'type'; usage: plimsoll explain [options] <type> [name]; see plimsoll explain --help\n",
+  ],
+  [
+    ['mode', 'set', 'queue/root'],
+    "error: missing required argument 'settings'; " +
+      'usage: plimsoll mode set [options] <object> <settings...>; see plimsoll mode set --help\n',
+  ],
   [['simulate', 'preempts'], "error: unknown command 'preempts'\n(Did you mean preempt?)\n"],
   [
     ['review', '-f', 'x', '-o', 'xml'],

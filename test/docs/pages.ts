@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The pages that people follow step by step, from the root of the repository. */
 export const PAGES: readonly string[] = [
   'README.md',
-  ...['tutorial', 'application-teams', 'runbook'].map((name) => `docs/${name}.md`),
+  ...['tutorial', 'application-teams', 'faq', 'runbook'].map((name) => `docs/${name}.md`),
   ...pagesIn('docs/guides'),
   ...pagesIn('docs/contributing'),
 ];

@@ -14,7 +14,7 @@ interface Block {
 const FENCED = /^( *)```(\w*)\n([\s\S]*?)^ *```$/gm;
 
 /** The fenced blocks of a page; a block inside of a list loses its indentation. */
-function blocksOf(markdown: string): readonly Block[] {
+export function blocksOf(markdown: string): readonly Block[] {
   return Array.from(markdown.matchAll(FENCED), ([, indent = '', language = '', text = '']) => ({
     language,
     text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),

@@ -12,7 +12,7 @@ Each process reads \`--config FILE\` (YAML, \`apiVersion: config.plimsoll.dev/v1
 
 Every process and the command line also read the variables \`PLIMSOLL_NAMESPACE\` and \`PLIMSOLL_AGENT_NAMESPACE\`, where Plimsoll is installed elsewhere than in \`plimsoll-system\` and \`plimsoll-node\`.
 
-A variable that a Service in the namespace could set, such as \`PLIMSOLL_HEALTH_PORT\` by a Service \`plimsoll-health\`, is not read: its name has two underscores before the last word here. A process refuses to start with the plain name, unless a Service set it.
+A variable that a Service in the namespace could set (\`PLIMSOLL_HEALTH_PORT\`) has two underscores before its last word; the plain name is refused, unless a Service set it.
 
 This page is generated from the code (\`npm run generate\`).
 `;

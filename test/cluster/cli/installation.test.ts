@@ -8,7 +8,8 @@ import { packForKrew } from '#tools/bundle/krew.ts';
 import { itemsIn, runPlimsoll } from '#test/cli/run-plimsoll.ts';
 import { runKubectl } from '#test/cluster/installed/support/run-kubectl.ts';
 import { accountKubeconfig } from '#test/cluster/support/accounts.ts';
-import { makeTenantScene, QUESTIONS } from './tenant-scene.ts';
+import { readPage } from '#test/docs/pages.ts';
+import { answersShown, makeTenantScene, QUESTIONS, withoutTimes } from './tenant-scene.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { findBinaries } from '#test/cluster/support/control-plane/binaries.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
@@ -163,6 +164,8 @@ describe.skipIf(why !== undefined)(`the commands about an installation${why ?? '
         const { code, text } = await ask(...args.split(' '));
         expect({ code, text }).toMatchObject({ code: 0 });
         for (const answer of answers) expect(text).toContain(answer);
+        const shown = answersShown(readPage('docs/application-teams.md')).get(args) ?? ['(the page shows no answer)'];
+        for (const line of shown) expect(withoutTimes(text)).toContain(withoutTimes(line));
       },
       60_000,
     );

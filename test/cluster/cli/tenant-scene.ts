@@ -1,3 +1,4 @@
+import { blocksOf } from '#test/docs/shown-commands.ts';
 import { EVICTED, exampleDisruption } from '#test/cli/disruptions/example-disruptions.ts';
 
 /** Runs kubectl as the administrator. */
@@ -117,3 +118,22 @@ export const QUESTIONS: readonly (readonly [string, string, string, ...string[]]
   ['which of my pods are in queues?', 'queue list', 'waits for 1 cpu: queue a'],
   ['why can I not evict it?', 'explain pod leaky', 'keep (0 disruptions allowed)'],
 ];
+
+const ASKED = /^\$ plimsoll (.*) -n shop$/;
+
+/** The lines that a page shows below each of these commands; it may leave lines out. */
+export function answersShown(markdown: string): ReadonlyMap<string, readonly string[]> {
+  const blocks = blocksOf(markdown).filter(({ language }) => language === 'text');
+  return new Map(
+    blocks.flatMap(({ text }) => {
+      const [command = '', ...lines] = text.trimEnd().split('\n');
+      const [, args] = ASKED.exec(command) ?? [];
+      return args === undefined ? [] : [[args, lines] as const];
+    }),
+  );
+}
+
+/** Ages grow, and columns with them. */
+export function withoutTimes(text: string): string {
+  return text.replaceAll(/\b\d+[dhms](\d+s)?\b/g, 'AGE').replaceAll(/ {2,}/g, ' ');
+}
