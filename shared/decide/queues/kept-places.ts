@@ -117,6 +117,7 @@ function placeFor(
   return places.findIndex((place) => place.namespace === namespace && isWithin(requests, place) && isOfQueue(place));
 }
 
-function isWithin(requests: QueueAmounts, { requests: held }: KeptPlace): boolean {
+/** Whether the requests are no more than what was held. */
+export function isWithin(requests: QueueAmounts, { requests: held }: Pick<KeptPlace, 'requests'>): boolean {
   return requests === held || Array.from(requests).every(([type, amount]) => amount <= (held.get(type) ?? 0));
 }

@@ -124,7 +124,8 @@ export class QueuedPods {
   observe({ pod, raw }: WatchedPod, { namespaces }: Pick<ClusterSnapshot, 'namespaces'>): void {
     const owner = controllerOf(pod)?.uid;
     const lostAt = owner === undefined ? undefined : this.#lostAt(pod, raw);
-    if (owner !== undefined && lostAt !== undefined) this.lost.lose(owner, pod.uid, lostAt);
+    if (owner !== undefined && lostAt !== undefined)
+      this.lost.lose(owner, { uid: pod.uid, requests: this.amountsOf(pod) }, lostAt);
     if (hasEnded(pod)) {
       this.gone(pod.uid);
       this.gangs.noteEnd(pod);

@@ -31,6 +31,12 @@ describe('the replacement of a disrupted pod goes in before an older one of the 
     expect(order(world(DISRUPTED), 110)).toEqual(['new-1', 'older', 'new-2']);
   });
 
+  test('against what they replace: none that requests more', () => {
+    const made = world({ ...DISRUPTED, cpu: 1 });
+    made.see({ name: 'new-3', ...WAITING, cpu: 1, ...owned('web'), createdAt: 102 });
+    expect(order(made, 110)).toEqual(['new-3', 'older', 'new-1']);
+  });
+
   test('of a pod that failed, too', () => {
     expect(order(world({ phase: 'Failed', isDisrupted: true }), 110)).toEqual(['new-1', 'older', 'new-2']);
   });
