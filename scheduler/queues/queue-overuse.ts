@@ -31,7 +31,7 @@ export class QueueOveruse {
     const due = this.#due(plan);
     if (due.length === 0) return;
     const state = await inChunks(readRoomState(input), clock, signal);
-    for (const overuse of await inChunks(endOveruse(state, due), clock, signal)) {
+    for (const overuse of await inChunks(endOveruse(state, due, plan.shares), clock, signal)) {
       const { queue, victims, because } = overuse;
       this.#since.set(queue, clock.monotonic());
       log.info({ queue, because, victims: victims.map(({ pod }) => pod.name) }, 'Queue above its maximum');

@@ -1,13 +1,14 @@
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { minus } from '#shared/domain/quantity/whole.ts';
+import { larger, minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { RoomState } from './make-room.ts';
 import { queueQuantity } from './queue.ts';
 import { compareGoingFirst, type RunningPod, sparedRank } from './queue-pod.ts';
 import { pathOf, queueAt, type QueueTree } from './queue-tree.ts';
+import { deservedOf, type ShareState } from './shares.ts';
 import { aboveMaximum, AmountsByQueue, type QueueExcess, type QueueUsage, sumUsage, usedBy } from './usage.ts';
-import { type VictimCandidate, smallestSet } from './victim-set.ts';
+import { type VictimCandidate, type VictimSearch, smallestSet } from './victim-set.ts';
 
 /** A queue that uses more than its maximum, and the pods to evict so that it no longer does. */
 export interface Overuse {
@@ -38,9 +39,15 @@ export function whyOverused(tree: QueueTree, usage: QueueUsage, index: number): 
 
 /**
  * What ends the overuse of each queue: a smallest set of its own pods, within budgets (S4-3, S4-10). The deepest queues
- * come first, so that their evictions count for those above.
+ * come first, so that their evictions count for those above. Of several queues below one that is over its maximum only
+ * those give that hold more than they deserve: otherwise the pods of one tenant, grown in place, would evict those of
+ * another.
  */
-export function* endOveruse(state: RoomState, queues: readonly number[]): Steps<readonly Overuse[]> {
+export function* endOveruse(
+  state: RoomState,
+  queues: readonly number[],
+  shares?: ShareState,
+): Steps<readonly Overuse[]> {
   const found: Overuse[] = [];
   const gone = new Set<string>();
   const own = new AmountsByQueue();
@@ -49,7 +56,7 @@ export function* endOveruse(state: RoomState, queues: readonly number[]): Steps<
   for (const [name, amounts] of state.unplaced ?? []) own.add(name, amounts, -1);
   for (const index of queues.toSorted((a, b) => b - a)) {
     const pods = yield* podsBelow(state, index, gone);
-    const overuse = overuseOf(state, index, { usage: sumUsage(state.tree, own.sums()), pods });
+    const overuse = overuseOf(state, index, { usage: sumUsage(state.tree, own.sums()), pods, shares });
     if (overuse === undefined) continue;
     found.push(overuse);
     for (const { pod } of overuse.victims) {
@@ -80,18 +87,18 @@ function* podsBelow({ tree, nodes }: RoomState, index: number, gone: ReadonlySet
 interface Used {
   readonly usage: QueueUsage;
   readonly pods: readonly PodOnNode[];
+  readonly shares: ShareState | undefined;
 }
 
-function overuseOf({ tree, budgets }: RoomState, index: number, { usage, pods }: Used): Overuse | undefined {
+function overuseOf({ tree, budgets }: RoomState, index: number, { usage, pods, shares }: Used): Overuse | undefined {
   const excess = excessOver(tree, usage, index);
   if (excess.length === 0) return undefined;
   const { name: queue } = queueAt(tree, index);
   const nodes = new Map(pods.map(({ pod, node }) => [pod, node]));
-  const candidates = [...nodes.keys()].sort(compareSparedLast).map((pod): VictimCandidate => {
-    return { pod, profile: { gives: excess.map(([type]) => pod.requests.get(type) ?? 0), costs: [] } };
-  });
-  const chosen = smallestSet({
-    candidates,
+  const search = {
+    candidates: [...nodes.keys()].sort(compareSparedLast).map((pod): VictimCandidate => {
+      return { pod, profile: { gives: excess.map(([type]) => pod.requests.get(type) ?? 0), costs: [] } };
+    }),
     budgets,
     needs: excess.map(([, amount]) => amount),
     reserves: [],
@@ -99,10 +106,43 @@ function overuseOf({ tree, budgets }: RoomState, index: number, { usage, pods }:
     accepts: () => true,
     areProfilesEqual: false,
     work: { stepsLeft: WORK },
-  });
+  };
+  const names = new Set(pods.map(({ pod }) => pod.queue));
+  const chosen =
+    shares === undefined || names.size < 2
+      ? smallestSet(search)
+      : fairSet(search, new Map(Array.from(names, (name) => [name, spareOf(name, { tree, usage, shares, excess })])));
   const victims = (chosen ?? []).toSorted(compareSparedLast).map((pod) => ({ pod, node: nodes.get(pod) as string }));
   const because = (chosen === undefined ? KEPT : OVERUSED)({ queue, excess }, { queue });
   return { queue, victims, because };
+}
+
+interface OwnShare {
+  readonly tree: QueueTree;
+  readonly usage: QueueUsage;
+  readonly shares: ShareState;
+  readonly excess: QueueExcess;
+}
+
+/** What a queue holds above what it deserves, of each type. */
+function spareOf(name: string, { tree, usage, shares, excess }: OwnShare): readonly Whole[] {
+  const index = tree.indexes.get(name) ?? 0;
+  const deserved = deservedOf(shares, index);
+  return excess.map(([type]) => larger(0, minus(usedBy(usage, index, type), deserved.get(type) ?? 0)));
+}
+
+/** Pods that leave each queue what it deserves; if they are too large for that, those of the queues that hold more. */
+function fairSet(search: VictimSearch, spare: ReadonlyMap<string, readonly Whole[]>): ReturnType<typeof smallestSet> {
+  const first = new Map(Array.from(spare.keys(), (name, at) => [name, at * search.needs.length]));
+  const candidates = search.candidates.map(({ pod, profile: { gives } }): VictimCandidate => {
+    const costs = gives.map((amount, at) => [(first.get(pod.queue) ?? 0) + at, amount] as const);
+    return { pod, profile: { gives, costs } };
+  });
+  const isAbove = ({ pod }: VictimCandidate): boolean => spare.get(pod.queue)?.some((amount) => amount > 0) === true;
+  return (
+    smallestSet({ ...search, candidates, reserves: [...spare.values()].flat() }) ??
+    smallestSet({ ...search, candidates: search.candidates.filter(isAbove) })
+  );
 }
 
 function compareSparedLast(a: RunningPod, b: RunningPod): number {

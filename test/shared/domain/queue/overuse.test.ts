@@ -6,6 +6,7 @@ import type { RoomState } from '#shared/domain/queue/make-room.ts';
 import type { Queue } from '#shared/domain/queue/queue.ts';
 import type { RunningPod } from '#shared/domain/queue/queue-pod.ts';
 import { pathOf } from '#shared/domain/queue/queue-tree.ts';
+import { createShares } from '#shared/domain/queue/shares.ts';
 import { sumUsage } from '#shared/domain/queue/usage.ts';
 import { cpu, ownUsage, queue, running, seed } from './builders.ts';
 import { room, stateOf } from './rooms.ts';
@@ -69,6 +70,41 @@ describe('a queue that uses more than its maximum', () => {
     const pods = [running('x', 'a'), running('y', 'a'), running('z', 'a'), running('w', 'c', { startedAt: -1 })];
     expect(victims(tree, pods)).toEqual({ a: ['x'] });
     expect(victims(tree, [...pods, running('v', 'c', { startedAt: 9 })])).toEqual({ a: ['x'], p: ['v'] });
+  });
+
+  describe('with several queues below it', () => {
+    const tree = [queue('p', undefined, { max: cpu(8_000) }), queue('grown', 'p'), queue('quiet', 'p')];
+    const quiet = [running('quiet', 'quiet', { requests: cpu(4_000), startedAt: 9 })];
+    const budgets = new Map([['ns/kept', 0]]);
+
+    /** The victims, where the shares are those of these requests. */
+    function taken(grown: readonly RunningPod[]): readonly (readonly string[])[] {
+      const state = { ...stateOf(tree, [room('n', cpu(100_000), [...quiet, ...grown])]), budgets };
+      const requested = ownUsage([...quiet, ...grown]);
+      const shares = finish(createShares({ tree: state.tree, total: cpu(100_000), requested }));
+      const found = finish(endOveruse(state, overusedQueues(state.tree, sumUsage(state.tree, state.own)), shares));
+      return found.map(({ victims }) => victims.map(({ pod }) => pod.name));
+    }
+
+    test.each<[string, readonly RunningPod[], readonly string[]]>([
+      [
+        'takes pods of the one that holds more than it deserves',
+        [1, 2].map((at) => running(`grown-${at}`, 'grown', { requests: cpu(4_000) })),
+        ['grown-1'],
+      ],
+      [
+        'takes its only pod, though it deserves a part of that',
+        [running('grown', 'grown', { requests: cpu(8_000) })],
+        ['grown'],
+      ],
+      [
+        'takes none where a budget keeps its pods',
+        [running('grown', 'grown', { requests: cpu(8_000), budgets: ['ns/kept'] })],
+        [],
+      ],
+    ])('%s', (_, grown, expected) => {
+      expect(taken(grown)).toEqual([expected]);
+    });
   });
 
   test('keeps its pods where budgets do, and says so', () => {
