@@ -36,7 +36,7 @@ type TimeInput = Pick<HalfGangsInput, 'timeoutMs' | 'graceSecondsOf'> & { readon
 /** kube-scheduler gives a planned pod its node sooner. */
 const PLACED_WITHIN_MS = 5_000;
 /** Until a round sees that it is time, and until its pods are evicted one after the other. */
-const RETURN_MS = 1_000;
+const RETURN_MS = 2_000;
 const RETURN_MS_PER_POD = 20;
 
 /**

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '#shared/runtime/clock.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
@@ -13,8 +14,9 @@ const NODES = 40;
 const KILLS = Math.ceil(SECONDS / 20);
 const NODES_LOST = Math.ceil(SECONDS / 60);
 const TEAM = 'team';
-/** A gang may be in part for a minute; then it goes back, which a new leader does after the lease of the last one. */
-const IN_PART_SECONDS = 60 + 30;
+/** A gang may be in part for a minute while a leader leads; the next one leads once the Lease of the last one is over. */
+const IN_PART_SECONDS = 60;
+const LEADS = /^plimsoll_queue_leader 1$/m;
 const why = whyNoOwnCluster(process.env);
 
 /** Some 200 gangs and 2,000 single pods; kube-scheduler and the leader are killed twenty times each. */
@@ -22,6 +24,18 @@ describe.skipIf(why !== undefined)(`a day of gangs${why ?? ''}`, () => {
   const own = ownCluster();
   const scene = queueScene(own);
   let leader: SchedulerProcess | undefined;
+  /** When no leader led. */
+  const gaps: { readonly from: number; to: number }[] = [];
+  const leaderlessMs = (since: number): number =>
+    gaps.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(to, systemClock.now()) - Math.max(from, since)), 0);
+  const replaceLeader = async (): Promise<void> => {
+    const gap = { from: systemClock.now(), to: Infinity };
+    gaps.push(gap);
+    await leader?.kill();
+    leader = await scene.startLeader();
+    await eventually(async () => expect(await leader?.metrics()).toMatch(LEADS), PATIENCE_MS);
+    gap.to = systemClock.now();
+  };
 
   beforeAll(async () => {
     await scene.install();
@@ -44,10 +58,7 @@ describe.skipIf(why !== undefined)(`a day of gangs${why ?? ''}`, () => {
         ...{ own: own(), seed: SEED, namespace: TEAM },
         ...{ nodes: NODES, seconds: SECONDS, load: 1, pace: 5, kills: KILLS, nodesLost: NODES_LOST },
         createPod: podCreator(scene, TEAM, 'batch'),
-        replaceLeader: async () => {
-          await leader?.kill();
-          leader = await scene.startLeader();
-        },
+        ...{ replaceLeader, leaderlessMs },
         withinMs: (3 * SECONDS + 240) * 1_000,
       });
       console.info(JSON.stringify({ longestPart, ...found }));

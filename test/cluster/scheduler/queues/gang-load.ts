@@ -13,6 +13,8 @@ export interface GangLoadPorts {
   /** CPUs of each node. */
   readonly cpuPerNode: number;
   readonly createPod: (work: Work, name: string) => Promise<void>;
+  /** For how many milliseconds since then no leader has led: meanwhile none can send a gang back. */
+  readonly leaderlessMs?: (since: number) => number;
 }
 
 interface LivePod {
@@ -47,7 +49,7 @@ export class GangLoad {
   readonly #pods = new Map<string, LivePod>();
   #following: Promise<unknown> = Promise.resolve();
   #made = 0;
-  /** Seconds for which a gang was on nodes in part, at most. */
+  /** Seconds for which a gang was on nodes in part while a leader led, at most. */
   longestPart = 0;
   /** Nodes to which more is nominated at once than they have. */
   readonly overNominated = new Set<string>();
@@ -133,7 +135,9 @@ export class GangLoad {
     const on = [...names].filter((name) => isOn(this.#pods.get(name))).length;
     running.wholeSince = on === work.size ? (running.wholeSince ?? now) : undefined;
     running.partSince = on > 0 && on < work.size ? (running.partSince ?? now) : undefined;
-    this.longestPart = Math.max(this.longestPart, (now - (running.partSince ?? now)) / 1_000);
+    const { leaderlessMs = () => 0 } = this.#ports;
+    const since = running.partSince ?? now;
+    this.longestPart = Math.max(this.longestPart, (now - since - leaderlessMs(since)) / 1_000);
     if (now - (running.wholeSince ?? now) < work.seconds * 1_000) return;
     this.finished += 1;
     this.#live.delete(work.name);

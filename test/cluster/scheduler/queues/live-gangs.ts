@@ -12,7 +12,8 @@ import { podOf, pods, type queueScene } from './queue-scene.ts';
 const CPU_PER_NODE = 8;
 const NODE_AWAY_MS = 10_000;
 
-export interface LiveGangs extends Omit<ArrivalSettings, 'cpuPerNode'>, Pick<GangLoadPorts, 'namespace' | 'createPod'> {
+export interface LiveGangs
+  extends Omit<ArrivalSettings, 'cpuPerNode'>, Pick<GangLoadPorts, 'namespace' | 'createPod' | 'leaderlessMs'> {
   readonly own: OwnCluster;
   readonly seed: number;
   /** Of the leader and of kube-scheduler, in turn, while work arrives; and how many nodes go and come. */
@@ -23,8 +24,8 @@ export interface LiveGangs extends Omit<ArrivalSettings, 'cpuPerNode'>, Pick<Gan
 }
 
 /** Gangs and single pods come, run and end on fake nodes `node-0` and on, while processes are killed and nodes lost. */
-export async function liveGangs({ own, seed, namespace, createPod, withinMs, ...settings }: LiveGangs) {
-  const load = new GangLoad({ admin: own.admin, namespace, cpuPerNode: CPU_PER_NODE, createPod });
+export async function liveGangs({ own, seed, withinMs, ...settings }: LiveGangs) {
+  const load = new GangLoad({ ...settings, admin: own.admin, cpuPerNode: CPU_PER_NODE });
   const arrivals = drawArrivals(seed, { ...settings, cpuPerNode: CPU_PER_NODE });
   await load.begin();
   const began = systemClock.now();
