@@ -1,7 +1,8 @@
 import type { Server as NodeServer } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import { isIPv6, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { hostPort } from '#shared/runtime/host-port.ts';
 import { nodeHttp } from '#shared/runtime/read-bytes.ts';
 import { ALL_ADDRESSES, ownAddress } from './addresses.ts';
 import { answerWith, endHandshake, type Handler, limitConnections, refuseBrokenRequests } from './connections.ts';
@@ -69,7 +70,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
   const { port, address } = server.address() as AddressInfo;
   return {
     port,
-    url: `${tls === undefined ? 'http' : 'https'}://${isIPv6(address) ? `[${address}]` : address}:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${hostPort(address, port)}`,
     ownAddress: ownAddress(address, networkInterfaces()),
     setCertificate: (next) => replaceCertificate(server, next),
     stopKeepingAlive: () => {
@@ -105,15 +106,21 @@ function replaceCertificate(server: NodeServer | TlsServer, tls: TlsOptions): vo
   server.setSecureContext(secure(tls));
 }
 
-const WITHOUT_IPV6: readonly unknown[] = ['EAFNOSUPPORT', 'EADDRNOTAVAIL'];
+const WITHOUT_FAMILY: readonly unknown[] = ['EAFNOSUPPORT', 'EADDRNOTAVAIL'];
+/** The same in the other family, for a machine that has only that one. */
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  [ALL_ADDRESSES, '0.0.0.0'],
+  ['127.0.0.1', '::1'],
+]);
 
 async function listenAnywhere(server: NodeServer, host: string, port: number): Promise<void> {
   try {
     await listen(server, host, port);
   } catch (error) {
-    const isWithoutIpv6 = error instanceof Error && WITHOUT_IPV6.includes(fieldOfCause(error));
-    if (host !== ALL_ADDRESSES || !isWithoutIpv6) throw error;
-    await listen(server, '0.0.0.0', port);
+    const isWithoutFamily = error instanceof Error && WITHOUT_FAMILY.includes(fieldOfCause(error));
+    const instead = INSTEAD.get(host);
+    if (instead === undefined || !isWithoutFamily) throw error;
+    await listen(server, instead, port);
   }
 }
 
@@ -139,7 +146,7 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
     EADDRNOTAVAIL: 'this machine does not have the address',
   };
   const why = known[error.code ?? ''] ?? error.message;
-  return new Error(`cannot listen on "${host}:${port}": ${why}`, { cause: error });
+  return new Error(`cannot listen on "${hostPort(host, port)}": ${why}`, { cause: error });
 }
 
 async function drain(server: NodeServer, endConnections: () => void, drainMs: number): Promise<void> {

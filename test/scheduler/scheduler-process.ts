@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hostPort } from '#shared/runtime/host-port.ts';
+import { LOOPBACK } from '#test/build/loopback.ts';
 import { component } from '#test/cluster/support/control-plane/component.ts';
 import { markedEnvironment } from '#test/cluster/support/run/leftovers.ts';
 import { textOf } from '#test/cluster/support/run/process-identity.ts';
@@ -38,13 +40,13 @@ export async function startSchedulerProcess(
 ): Promise<SchedulerProcess> {
   const folder = dirname(kubeconfig);
   const log = join(folder, `scheduler-${randomUUID()}.log`);
-  const where = [`--kubeconfig=${kubeconfig}`, '--host=127.0.0.1', `--port=${port}`];
+  const where = [`--kubeconfig=${kubeconfig}`, `--host=${LOOPBACK}`, `--port=${port}`];
   const shifted = clockOffsetMs === 0 ? [] : [shiftedClock(clockOffsetMs)];
   const args = [
     ...shifted,
     MAIN,
     ...where,
-    '--health-host=127.0.0.1',
+    `--health-host=${LOOPBACK}`,
     '--health-port=0',
     '--drain-seconds=0',
     ...flags,
@@ -53,7 +55,7 @@ export async function startSchedulerProcess(
   const components = [['the scheduler process', scheduler]] as const;
   scheduler.start();
   const healthPort = () => STARTED.exec(textOf(log))?.groups?.['port'];
-  const answer = (path: string) => fetch(`http://127.0.0.1:${healthPort()}${path}`);
+  const answer = (path: string) => fetch(`http://${hostPort(LOOPBACK, healthPort() ?? '')}${path}`);
   const isReady = async () => healthPort() !== undefined && (await answer('/readyz')).ok;
   await waitUntil(isReady, { what: 'the scheduler process to be ready', components });
   return {

@@ -5,6 +5,7 @@ import type { ClientContext } from '#shared/kube/client/client.ts';
 import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
+import { withoutBrackets } from '#shared/runtime/host-port.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { ReadOwn } from '#webhook/cluster-state/read-own.ts';
 import { ERRORS, LOG } from '#webhook/messages.ts';
@@ -101,7 +102,7 @@ function targetOf({ host, port }: TrustSources, entry: unknown): HandshakeTarget
 
 function serverNameOf(clientConfig: unknown): string {
   const url = fieldOf(clientConfig, 'url');
-  if (typeof url === 'string' && URL.canParse(url)) return new URL(url).hostname.replace(/^\[|\]$/g, '');
+  if (typeof url === 'string' && URL.canParse(url)) return withoutBrackets(new URL(url).hostname);
   const service = fieldOf(clientConfig, 'service');
   return `${String(fieldOf(service, 'name'))}.${String(fieldOf(service, 'namespace'))}.svc`;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { isIPv6 } from 'node:net';
+import { bracketed } from '#shared/runtime/host-port.ts';
 import { nodeHttp, readBytes } from '#shared/runtime/read-bytes.ts';
 
 /** Address and credentials for the kubelet's `/stats/summary`; requires the permission `get nodes/stats` only. */
@@ -50,12 +51,10 @@ const PARTS = /^(?<scheme>https?:\/\/)(?<host>[^/[\]]+?)(?<port>:\d+)?(?<path>\/
  * valid URL only after the address gets brackets; the part after the last colon is the port.
  */
 export function kubeletUrl(text: string): string {
-  const { scheme = '', host = '', port = '', path = '' } = PARTS.exec(text)?.groups ?? {};
-  return withoutSlash(isIPv6(host) ? `${scheme}[${host}]${port}${path}` : withBrackets(text, host + port));
-}
-
-function withBrackets(text: string, address: string): string {
-  return isIPv6(address) ? text.replace(address, `[${address}]`) : text;
+  const { scheme = '', host, port = '', path = '' } = PARTS.exec(text)?.groups ?? {};
+  if (host === undefined) return withoutSlash(text);
+  const authority = isIPv6(host) ? `${bracketed(host)}${port}` : bracketed(`${host}${port}`);
+  return withoutSlash(`${scheme}${authority}${path}`);
 }
 
 function withoutSlash(url: string): string {

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { Agent, ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { type FileFollower, followCertificates } from '#shared/runtime/certificate-file.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
+import { hostPort } from '#shared/runtime/host-port.ts';
 import { nodeHttp } from '#shared/runtime/read-bytes.ts';
 import { type Impersonation, impersonationHeaders } from './impersonation.ts';
 
@@ -74,7 +75,7 @@ export function inClusterConnection(env: Environment, directory = SERVICE_ACCOUN
   const port = env['KUBERNETES_SERVICE_PORT'] ?? '443';
   if (host === undefined) throw new Error('not in a cluster: KUBERNETES_SERVICE_HOST is not set');
   return {
-    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    server: `https://${hostPort(host, port)}`,
     ...authorityIn(`${directory}/ca.crt`),
     token: tokenFromFile(`${directory}/token`),
     namespace: readFileSync(`${directory}/namespace`, 'utf8').trim(),

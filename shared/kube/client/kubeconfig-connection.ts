@@ -3,6 +3,7 @@ import { Agent } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { BlockList, isIP } from 'node:net';
 import type { KubeConfig } from '@kubernetes/client-node';
+import { withoutBrackets } from '#shared/runtime/host-port.ts';
 import { libraryOf } from './client-library.ts';
 import { type ClusterConnection, type Environment, inClusterConnection, SERVICE_ACCOUNT } from './connection.ts';
 import type { Impersonation } from './impersonation.ts';
@@ -108,23 +109,28 @@ function variable(env: Environment, name: string): string {
 }
 
 function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+  return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
 }
 
-/** `*`, a host with or without its port, a domain with or without its leading dot, or a range of addresses. */
+/** `*`, a host or an address with or without its port, a domain with or without its leading dot, or a range of addresses. */
 function isExcepted({ hostname, port, protocol }: URL, exception: string): boolean {
   if (exception === '' || exception === '*') return exception === '*';
-  if (exception.includes('/')) return isInRange(hostname.replace(/^\[|\]$/g, ''), exception);
-  const [host = '', ofPort] = exception.split(/:(?=\d+$)/);
+  const host = withoutBrackets(hostname);
+  if (exception.includes('/')) return isInRange(host, exception);
+  // The last part of an IPv6 address without brackets is no port.
+  const [of = '', ofPort] = isIP(exception) === 0 ? exception.split(/:(?=\d+$)/) : [exception];
   const own = port === '' ? DEFAULT_PORTS[protocol] : port;
-  return (ofPort ?? own) === own && isWithin(hostname, host);
+  return (ofPort ?? own) === own && isWithin(host, withoutBrackets(of));
 }
 
 /** A URL omits the default port of its scheme. */
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' };
 
-function isWithin(hostname: string, domain: string): boolean {
-  return hostname === domain || hostname.endsWith(domain.startsWith('.') ? domain : `.${domain}`);
+function isWithin(host: string, domain: string): boolean {
+  const [, longest] = FAMILIES.get(isIP(domain)) ?? [];
+  if (longest !== undefined) return isInRange(host, `${domain}/${longest}`);
+  const parent = domain.replace(/^\*(?=\.)/, '');
+  return host === parent || host.endsWith(parent.startsWith('.') ? parent : `.${parent}`);
 }
 
 /** Families by the result of `isIP`, with the longest prefix of each. */

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { LOOPBACK } from '#test/build/loopback.ts';
 import { markedEnvironment } from './run/leftovers.ts';
 
 /** The agent as it is shipped: a process of its own. */
@@ -19,7 +20,7 @@ export interface AgentPlace {
   readonly kubeletUrl: string;
 }
 
-const ON_LOOPBACK = ['--health-host=127.0.0.1', '--health-port=0'];
+const ON_LOOPBACK = [`--health-host=${LOOPBACK}`, '--health-port=0'];
 /** Files of this machine say nothing about a node that is only an object. */
 const FROM_KUBELET = ['--source=summary', '--cross-check-enabled=false', '--warm-up-ms=0'];
 

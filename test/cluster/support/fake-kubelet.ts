@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hostPort } from '#shared/runtime/host-port.ts';
+import { LOOPBACK } from '#test/build/loopback.ts';
 
 /** What stands in for the kubelet of a node that is only an object: it answers every request with the summary of then. */
 export interface FakeKubelet {
@@ -21,10 +23,10 @@ export interface MeasuredPod {
 /** Serves on loopback, in the clear. */
 export async function startFakeKubelet(summary: () => object): Promise<FakeKubelet> {
   const server = createServer((_, response) => response.end(JSON.stringify(summary())));
-  server.listen(0, '127.0.0.1');
+  server.listen(0, LOOPBACK);
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${hostPort(LOOPBACK, (server.address() as AddressInfo).port)}`,
     close: async () => {
       server.closeAllConnections();
       server.close();

@@ -1,4 +1,5 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import { LOOPBACK } from '#test/build/loopback.ts';
 
 /** Free ports on loopback, all different: each is held until all are known. */
 export async function freePorts(count: number): Promise<readonly number[]> {
@@ -12,7 +13,7 @@ function listen(): Promise<Server> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => resolve(server));
+    server.listen(0, LOOPBACK, () => resolve(server));
   });
 }
 

@@ -1,6 +1,8 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { ClusterConnection } from '#shared/kube/client/connection.ts';
+import { hostPort } from '#shared/runtime/host-port.ts';
 import { registerFully } from '#webhook/registration/registration.ts';
+import { LOOPBACK } from '#test/build/loopback.ts';
 import { accountKubeconfig, WEBHOOK } from './accounts.ts';
 import { freePorts } from './free-ports.ts';
 import { startWebhookProcess, type WebhookProcess } from './webhook-process.ts';
@@ -27,7 +29,7 @@ const TOKEN_SECONDS = 7 * 24 * 3_600;
 export async function startInstalledWebhook(options: InstalledWebhookOptions): Promise<WebhookProcess> {
   const { folder, client, connection, failurePolicy, settings } = options;
   const [port = 0] = await freePorts(1);
-  const target = { kind: 'url', url: `https://127.0.0.1:${port}` } as const;
+  const target = { kind: 'url', url: `https://${hostPort(LOOPBACK, port)}` } as const;
   await registerFully(client, { target, failurePolicy, gatedCallers: [] });
   const own = { admin: client, cluster: { folder }, connection };
   const kubeconfig = await accountKubeconfig(own, WEBHOOK, { expirationSeconds: TOKEN_SECONDS });

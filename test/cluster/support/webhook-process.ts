@@ -3,7 +3,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
+import { hostPort } from '#shared/runtime/host-port.ts';
 import { COMPILE_CACHE } from '#test/build/compile-cache.ts';
+import { LOOPBACK } from '#test/build/loopback.ts';
 import { warmCompileCache } from '#test/webhook/support/server-process.ts';
 import { shippedNodeFlags } from '#test/webhook/support/shipped-webhook.ts';
 import { component, type Component } from './control-plane/component.ts';
@@ -34,7 +36,7 @@ export interface WebhookPlace {
 }
 
 const MAIN = fileURLToPath(new URL('../../../webhook/main.ts', import.meta.url));
-const ON_LOOPBACK = { host: '127.0.0.1', port: 0, healthHost: '127.0.0.1', healthPort: 0, drainSeconds: 0 };
+const ON_LOOPBACK = { host: LOOPBACK, port: 0, healthHost: LOOPBACK, healthPort: 0, drainSeconds: 0 };
 /** What it says when it listens, as JSON or as text. */
 const STARTED = /\bport\W+(?<port>\d+).*\bhealthPort\W+(?<healthPort>\d+)/;
 
@@ -56,7 +58,7 @@ export async function startWebhookProcess(place: WebhookPlace, settings: object)
   const started = () => STARTED.exec(textOf(log))?.groups;
   await waitUntil(() => Promise.resolve(started() !== undefined), { what: 'the webhook to listen', components });
   const { port, healthPort } = started() ?? {};
-  const health = `http://127.0.0.1:${healthPort}`;
+  const health = `http://${hostPort(LOOPBACK, healthPort ?? '')}`;
   await waitUntil(() => answersOk(`${health}/readyz`), { what: 'the webhook to be ready', components });
   return {
     port: Number(port),

@@ -1,4 +1,7 @@
+import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
+import { hostPort } from '#shared/runtime/host-port.ts';
+import { LOOPBACK } from '#test/build/loopback.ts';
 import type { Credentials } from './credentials.ts';
 
 /** Loopback ports of one control plane. */
@@ -23,9 +26,6 @@ export interface Layout {
   readonly apiServer: Address;
 }
 
-/** Where only this machine listens. */
-export const LOOPBACK = '127.0.0.1';
-
 /** Everything that our own accounts do is kept, and what others write about pods is kept whole. */
 export const AUDIT_POLICY = {
   apiVersion: 'audit.k8s.io/v1',
@@ -49,8 +49,8 @@ export const AUDIT_POLICY = {
 
 /** etcd without fsync: the data lives as long as the test. */
 export function etcdFlags({ folder, ports }: Layout): readonly string[] {
-  const client = `http://127.0.0.1:${ports.etcd}`;
-  const peer = `http://127.0.0.1:${ports.etcdPeer}`;
+  const client = `http://${hostPort(LOOPBACK, ports.etcd)}`;
+  const peer = `http://${hostPort(LOOPBACK, ports.etcdPeer)}`;
   return [
     '--name=test',
     `--data-dir=${join(folder, 'etcd')}`,
@@ -66,7 +66,7 @@ export function etcdFlags({ folder, ports }: Layout): readonly string[] {
 /** kube-apiserver as in production: RBAC, NodeRestriction, service accounts, an audit log. */
 export function apiServerFlags({ folder, credentials, ports, apiServer }: Layout): readonly string[] {
   return [
-    `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
+    `--etcd-servers=http://${hostPort(LOOPBACK, ports.etcd)}`,
     `--bind-address=${apiServer.host}`,
     `--advertise-address=${apiServer.host}`,
     `--secure-port=${apiServer.port}`,
@@ -85,7 +85,7 @@ export function apiServerFlags({ folder, credentials, ports, apiServer }: Layout
     '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
     `--service-account-key-file=${credentials.serviceAccountKeyFile}`,
     `--service-account-signing-key-file=${credentials.serviceAccountKeyFile}`,
-    '--service-cluster-ip-range=10.96.0.0/16',
+    `--service-cluster-ip-range=${isIPv6(apiServer.host) ? 'fd00:10:96::/112' : '10.96.0.0/16'}`,
     '--authorization-mode=Node,RBAC',
     '--enable-admission-plugins=NodeRestriction',
     '--allow-privileged=true',
@@ -106,7 +106,7 @@ export function controllerManagerFlags({ folder, credentials, ports }: Layout): 
     `--root-ca-file=${credentials.caFile}`,
     '--use-service-account-credentials=true',
     '--leader-elect=false',
-    '--bind-address=127.0.0.1',
+    `--bind-address=${LOOPBACK}`,
     `--secure-port=${ports.controllerManager}`,
     `--cert-dir=${join(folder, 'generated')}`,
     '--kube-api-qps=200',
@@ -122,7 +122,7 @@ export function schedulerFlags({ folder, credentials, ports }: Layout): readonly
     `--config=${join(folder, 'scheduler.json')}`,
     `--authentication-kubeconfig=${kubeconfig}`,
     `--authorization-kubeconfig=${kubeconfig}`,
-    '--bind-address=127.0.0.1',
+    `--bind-address=${LOOPBACK}`,
     `--secure-port=${ports.scheduler}`,
     `--cert-dir=${join(folder, 'generated')}`,
   ];

@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KubeClient } from '#shared/kube/client/client.ts';
+import { hostPort } from '#shared/runtime/host-port.ts';
+import { LOOPBACK } from '#test/build/loopback.ts';
 import { COMPONENTS, type ComponentName } from './binaries.ts';
 import { component, type Component } from './component.ts';
 import {
@@ -10,7 +12,6 @@ import {
   controllerManagerFlags,
   etcdFlags,
   type Layout,
-  LOOPBACK,
   schedulerFlags,
 } from './control-plane-flags.ts';
 import { type Credentials, writeCredentials } from './credentials.ts';
@@ -81,7 +82,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
 async function layOut({ folder, schedulerConfiguration, ...options }: ControlPlaneOptions): Promise<Layout> {
   const [etcd = 0, etcdPeer = 0, port = 0, controllerManager = 0, scheduler = 0] = await freePorts(5);
   const apiServer = options.apiServer ?? { host: LOOPBACK, port };
-  const credentials = writeCredentials(folder, `https://${apiServer.host}:${apiServer.port}`);
+  const credentials = writeCredentials(folder, `https://${hostPort(apiServer.host, apiServer.port)}`);
   mkdirSync(join(folder, 'generated'));
   writeFileSync(join(folder, 'audit-policy.json'), JSON.stringify(AUDIT_POLICY));
   const configuration = {

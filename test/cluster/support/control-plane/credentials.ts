@@ -56,7 +56,7 @@ export function writeCredentials(folder: string, server: string): Credentials {
     write(keyFile, keyPem);
   };
   write(files.caFile, authority.certPem);
-  writePair(files.apiServer, serving(API_SERVER_NAMES, ['127.0.0.1', SERVICE_PLACE.host]));
+  writePair(files.apiServer, serving(API_SERVER_NAMES, ['127.0.0.1', '::1', SERVICE_PLACE.host]));
   writePair(files.kubelet, serving([NODE_NAME], [NODE_ADDRESS]));
   writePair(files.kubeletClient, issueClientCertificate(authority, { commonName: KUBELET_CLIENT, days: DAYS, now }));
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

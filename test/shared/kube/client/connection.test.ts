@@ -157,6 +157,13 @@ describe('a proxy', () => {
     ['https://11.1.2.3', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: '10.0.0.0/8' }, 'http://proxy:3128'],
     ['https://[fd00::1]', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'fd00::/8' }, undefined],
     ['https://10.1.2.3', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: '10.0.0.0/99' }, 'http://proxy:3128'],
+    ['https://[fd00::1]', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'fd00::1' }, undefined],
+    ['https://[fd00::1]', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'FD00:0::0001' }, undefined],
+    ['https://[fd00::1]', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'fd00::2' }, 'http://proxy:3128'],
+    ['https://[fd00::1]:6443', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: '[fd00::1]:6443' }, undefined],
+    ['https://[fd00::1]:6443', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: '[fd00::1]:443' }, 'http://proxy:3128'],
+    ['https://api.example', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: '*.example' }, undefined],
+    ['https://127.example', { HTTPS_PROXY: 'http://proxy:3128' }, 'http://proxy:3128'],
   ])('of the environment, %s with %j: %s', (server, env, proxy) => {
     expect(proxyOf(server, env)).toBe(proxy);
   });
