@@ -19,7 +19,7 @@ describe.skipIf(why !== undefined)(`a machine whose only address is ::1${why ?? 
       const found: unknown = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
       expect(found).toEqual({
         apiServer: 'https://[::1]',
-        refusal: expect.stringContaining('quota none-left') as unknown,
+        refusal: expect.stringContaining('exceeded quota: none-left') as unknown,
         placedOn: 'node-0',
         memory: 'Far',
       });
