@@ -11,6 +11,9 @@ type Interfaces = ReturnType<typeof networkInterfaces>;
 const loopback = (...families: readonly ('IPv4' | 'IPv6')[]) =>
   ({ lo: families.map((family) => ({ family, internal: true })) }) as unknown as Interfaces;
 
+type FallbackCase = [host: string, code: string, url: string, own: string];
+
+const WITHOUT_IPV4: FallbackCase = ['127.0.0.1', 'EADDRNOTAVAIL', 'http://[::1]', '::1'];
 const hasIpv6 = Object.values(networkInterfaces()).some((each) => each?.some(({ address }) => address === '::1'));
 
 describe('the address to reach a listener by', () => {
@@ -39,10 +42,10 @@ describe('the address to reach a listener by', () => {
     await server.close();
   });
 
-  test.each<[host: string, code: string, url: string, own: string]>([
+  test.each<FallbackCase>([
     [ALL_ADDRESSES, 'EAFNOSUPPORT', 'http://0.0.0.0', '127.0.0.1'],
     [ALL_ADDRESSES, 'EADDRNOTAVAIL', 'http://0.0.0.0', '127.0.0.1'],
-    ...(hasIpv6 ? [['127.0.0.1', 'EADDRNOTAVAIL', 'http://[::1]', '::1'] as const] : []),
+    ...(hasIpv6 ? [WITHOUT_IPV4] : []),
   ])('where the kernel has no family of %s (%s), it listens on %s', async (host, code, url, own) => {
     kernelWithout(host, code);
     const server = await serve({ handler: (_, response) => response.end(), host, port: 0 });
