@@ -31,7 +31,8 @@ describe('a node with the agent beside the kubelet and the kernel', () => {
     [300, 0.04, volume(400)],
     [60, 0.5, volume(1000)],
   ])('episodes of %i s in which room is lent harm no other pod, growth times %d', async (seconds, growth, count) => {
-    const { free, lent } = await lendRoom(FIRST_SEED, count, { growth, seconds });
+    const { free, lent, breaches } = await lendRoom(FIRST_SEED, count, { growth, seconds });
+    expect(breaches).toEqual([]);
     expect(lent.innocents).toBeLessThanOrEqual(free.innocents);
     expect(lent.kills).toBeLessThanOrEqual(free.kills);
     const unkept = await lendRoom(FIRST_SEED, count, { growth, seconds, hasBudgets: false });

@@ -203,7 +203,7 @@ function shortageMiB(node: LawNode): number {
 
 /** Whether a pod is held by what the agent sees before it asks; in the severe stage an opt-out covers the request alone. */
 function isHeldByItsSpec({ spec }: LivePod, isMild: boolean, policy: PolicyChoice): boolean {
-  const isWish = hasOptedOut(spec, policy) && (isMild || policy.optOut === 'Always');
+  const isWish = hasOptedOut(spec, policy) && ((isMild && !isInSpareRoom(spec)) || policy.optOut === 'Always');
   return spec.namespace === 'kube-system' || isWish;
 }
 
@@ -213,9 +213,12 @@ function isWatchStalling({ api }: Scenario, atMs: number): boolean {
 }
 
 /**
- * Whether the kubelet evicts a pod before a more important victim. The victim goes nevertheless if the ranking of the policy has it first, or if it is the one that takes the memory.
+ * Whether the kubelet evicts a pod before a more important victim. The victim goes nevertheless if the ranking of the policy
+ * has it first, or if it is the one that takes the memory. What runs in spare room goes before everything else.
  */
 function goesFirst(pod: LivePod, victim: LivePod, node: LawNode): boolean {
+  const [isSpare, isVictimSpare] = [isInSpareRoom(pod.spec), isInSpareRoom(victim.spec)];
+  if (isSpare !== isVictimSpare) return isSpare;
   const { ranking, daemonSets } = node.scenario.policy;
   if (ranking !== 'Kubernetes' || (pod.spec.kind === 'DaemonSet' && daemonSets === 'Last')) return false;
   return pod.spec.priority < victim.spec.priority && !isReplacement(victim);
@@ -264,6 +267,10 @@ function canBeAsked(pod: LivePod, sinceMs: number, { policy }: Scenario): boolea
 function isProtected(spec: LawPod, policy: PolicyChoice): boolean {
   if (isUntouchable(spec) || spec.namespace === 'kube-system') return true;
   return policy.optOut === 'Always' && hasOptedOut(spec, policy);
+}
+
+function isInSpareRoom({ isInSpareRoom: isIt = false }: LawPod): boolean {
+  return isIt;
 }
 
 function hasOptedOut({ wish, priority }: LawPod, { optOutCeiling }: PolicyChoice): boolean {

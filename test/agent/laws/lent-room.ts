@@ -1,7 +1,8 @@
 import { randomSource } from '#test/fakes/random-source.ts';
 import type { Tamper } from './agent.ts';
-import { runAlone, runWithAgent, UNWATCHED } from './episode.ts';
+import { runWithAgent, UNWATCHED } from './episode.ts';
 import { slowed } from './hunt.ts';
+import { judge } from './laws.ts';
 import type { LawNode, NodeEvent } from './node.ts';
 import { randomScenario } from './random-scenario.ts';
 import type { LawPod, Scenario } from './scenario.ts';
@@ -28,6 +29,8 @@ export interface Lending {
   readonly withoutAgent: Harm;
   /** Pods in spare room that the agent asked to go. */
   readonly takenBack: number;
+  /** Laws of a node that were broken beside pods in spare room, each as `LAW: CAUSE (SEED)`. */
+  readonly breaches: readonly string[];
 }
 
 const NONE: Harm = { innocents: 0, kills: 0, asked: 0, shortMs: 0 };
@@ -107,15 +110,16 @@ export async function lendRoom(
   count: number,
   { growth, seconds, tamper, hasBudgets = true }: LendingOptions,
 ): Promise<Lending> {
-  let sums: Lending = { free: NONE, lent: NONE, withoutAgent: NONE, takenBack: 0 };
+  let sums: Lending = { free: NONE, lent: NONE, withoutAgent: NONE, takenBack: 0, breaches: [] };
   for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
     const { free, lent } = lend(asConfigured(slowed(growth, seconds)(randomScenario(seed))), hasBudgets);
-    const node = await runWithAgent(lent, UNWATCHED, tamper);
+    const { alone, node, breaches } = await judge(lent, tamper);
     sums = {
       free: add(sums.free, harmOf(await runWithAgent(free, UNWATCHED, tamper))),
       lent: add(sums.lent, harmOf(node)),
-      withoutAgent: add(sums.withoutAgent, harmOf(runAlone(lent))),
+      withoutAgent: add(sums.withoutAgent, harmOf(alone)),
       takenBack: sums.takenBack + countOf(node, 'asked', true),
+      breaches: [...sums.breaches, ...breaches.map(({ law, cause }) => `${law}: ${cause} (${seed})`)],
     };
   }
   return sums;
