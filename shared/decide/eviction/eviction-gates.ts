@@ -17,7 +17,7 @@ import {
   evictionsOf,
   freeSlotsOnNode,
 } from './history/eviction-state.ts';
-import { kernelGate, passingGate, withinRequestGate } from './shortage/passing-shortages.ts';
+import { kernelGate, passingGate, takerOf, withinRequestGate } from './shortage/passing-shortages.ts';
 import { kubeletLeadGate } from './shortage/kubelet-lead.ts';
 import { breakerGate } from './history/eviction-circuit-breaker.ts';
 import { figureFor } from './snapshot/deciding-figures.ts';
@@ -158,15 +158,16 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
 /** Why a shortage of memory may end without an eviction by the agent. */
 function waitingGates(
   { stage, onlySpare }: GateQuery['trigger'],
-  { passing, kubeletLead, growth, trend }: AgentState,
+  state: AgentState,
   snapshot: NodeSnapshot,
 ): readonly (Because | undefined)[] {
   const { now } = snapshot;
+  const { passing, kubeletLead } = state;
   const { current } = passing;
   const leads = onlySpare === true ? undefined : kubeletLeadGate(stage, kubeletLead, { current, now });
   if (stage === 'mild') return [leads, kernelGate(passing, now)];
-  const taken = { current, growth, available: trend?.available };
-  return [leads, passingGate(passing, now) ?? withinRequestGate(taken, snapshot)];
+  const waits = onlySpare === true ? undefined : withinRequestGate(takerOf(state), snapshot);
+  return [leads, passingGate(passing, now) ?? waits];
 }
 
 /**

@@ -77,11 +77,15 @@ export function urgencyOf(
   return isLastChance ? 'LastChance' : 'Severe';
 }
 
+/** Pods in spare room are gone before the hard threshold also where memory runs out so much faster than at first. */
+const PACE_MAY_GROW = 2;
+
 /**
  * Seconds until the hard threshold is met at the present rate. The kubelet does not shorten a grace period that has
  * begun, so one granted in the mild stage must end before the severe one.
  */
-function secondsLeft({ signal, observed }: PressureTrigger, { uid }: Pod, context: EvictionContext): number {
+function secondsLeft(trigger: PressureTrigger, { uid }: Pod, context: EvictionContext): number {
+  const { signal, observed, onlySpare } = trigger;
   if (resourceOf(signal) !== 'memory' || observed === undefined) return Infinity;
   const {
     policy,
@@ -91,7 +95,8 @@ function secondsLeft({ signal, observed }: PressureTrigger, { uid }: Pod, contex
   const hard = policy.thresholds.filter((each) => each.signal === 'memory.available' && isHard(each));
   const floors = hard.map(({ value }) => quantityNumber(amountOf(value, observed)));
   const used = figureFor('memory.available', snapshot.usage.get(uid)) ?? 0;
-  return secondsUntil(trend, Math.max(0, ...floors), growthRateOf(growth, uid, { used, at: snapshot.now }));
+  const seconds = secondsUntil(trend, Math.max(0, ...floors), growthRateOf(growth, uid, { used, at: snapshot.now }));
+  return onlySpare === true ? Math.floor(seconds / PACE_MAY_GROW) : seconds;
 }
 
 const AGAIN = { isShortening: true, optOut: 'honoured', urgency: 'Severe' } as const;

@@ -32,6 +32,16 @@ describe('what nodes lend is taken back', () => {
     TIMEOUT_MS,
   );
 
+  test.each([
+    ['small pods hold up the eviction of one that leaks fast', 30_000_068, 60, 0.5],
+    ['a pod ignores SIGTERM and memory runs out faster than at first', 30_300_144, 30, 1],
+    ['a pod ignores SIGTERM while others grow as well', 30_300_129, 30, 1],
+    ['a pod grows within its request', 30_300_016, 30, 1],
+  ])('as soon as memory was free: %s', async (_, seed, seconds, growth) => {
+    const { free, lent } = await lendRoom(seed, 1, { seconds, growth, hasBudgets: false });
+    expect([lent.kills, lent.shortMs]).toEqual([free.kills, free.shortMs]);
+  });
+
   test(
     'which an agent that knows nothing of spare room does at the cost of others',
     async () => {

@@ -134,6 +134,16 @@ interface GrowthNow {
   readonly available: number | undefined;
 }
 
+/** What `withinRequestGate` asks of a state. */
+export function takerOf({ passing, growth, trend }: TakerState): GrowthNow {
+  return { current: passing.current, growth, available: trend?.available };
+}
+
+interface TakerState extends Pick<GrowthNow, 'growth'> {
+  readonly passing: PassingShortages;
+  readonly trend: { readonly available: number } | undefined;
+}
+
 /**
  * Why the first shortage of a kind evicts no pod yet: a pod that keeps to its request takes the memory, and more is left
  * than the kubelet needs. Others would go although it may give the memory back in a moment.

@@ -5,11 +5,13 @@ import type { AgentPolicy, Mode } from '#shared/api/node-pressure-policy/policy.
 import { MODES } from '#shared/api/node-pressure-policy/signal-table.ts';
 import type { AgentState } from '#shared/decide/eviction/agent-state.ts';
 import { REASONS } from '#shared/decide/eviction/messages.ts';
-import { RELIEF_MS } from '#shared/decide/eviction/memory-trend.ts';
+import { allowsNoSecondEviction, expectedLoss, RELIEF_MS } from '#shared/decide/eviction/memory-trend.ts';
+import { figureFor } from '#shared/decide/eviction/snapshot/deciding-figures.ts';
 import { isTerminating, type NodeSnapshot } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { lossOf } from '#shared/decide/eviction/usage-growth.ts';
 import { SECOND_MS } from '#shared/domain/base/durations.ts';
 import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
+import { takerOf, withinRequestGate } from './passing-shortages.ts';
 import { modeInForce, type PressureTrigger, thresholdTrigger, type TriggerContext } from './pressure-trigger.ts';
 
 const SIGNAL = 'memory.available';
@@ -21,7 +23,7 @@ const MAX_GRACE_SECONDS = 30;
 /**
  * The triggers, with one in each mode for pods in spare room before them unless a threshold on memory is met already in
  * that mode: it does without a grace period, and so early that these pods are gone before the hard threshold. What was
- * lent is needed back.
+ * lent is needed back. Below the hard threshold they do not wait for a pod that grows within its request, as others do.
  */
 export function withSpareLine(
   triggers: readonly PressureTrigger[],
@@ -32,6 +34,9 @@ export function withSpareLine(
   const observed = state.pressure.observations.get(SIGNAL);
   const graceSeconds = longestGrace(snapshot, policy);
   if (observed === undefined || graceSeconds === undefined) return triggers;
+  const waiting = withinRequestGate(takerOf(state), snapshot) === undefined ? [] : triggers.filter(isOfHardThreshold);
+  const all = [...waiting.map((each) => ({ ...each, onlySpare: true })), ...triggers];
+  if (isInVain(state, snapshot)) return all;
   const expected = lossWithin(RELIEF_MS + graceSeconds * SECOND_MS, quantityNumber(observed.available), state);
   const isMet = (mode: Mode): boolean =>
     triggers.some((each) => each.mode === mode && resourceOf(each.signal) === 'memory' && Number.isFinite(each.gap));
@@ -42,7 +47,11 @@ export function withSpareLine(
     );
     return spareTriggers(thresholds, observed, expected, { mode, snapshot, policy });
   });
-  return [...lines, ...triggers];
+  return [...lines, ...all];
+}
+
+function isOfHardThreshold({ signal, stage }: PressureTrigger): boolean {
+  return signal === SIGNAL && stage === 'severe';
 }
 
 function spareTriggers(
@@ -65,6 +74,18 @@ function spareTriggers(
   const texts = { available: readableBytes(available), line: readableBytes(line), expected: readableBytes(expected) };
   const because = REASONS.spareRoomNeeded(texts, { signal: SIGNAL, available, line, expected: Math.round(expected) });
   return [{ ...thresholdTrigger(threshold, observed, context), because, onlySpare: true }];
+}
+
+/**
+ * Whether memory is exhausted before a second eviction could follow the first, and no pod in spare room frees what is lost
+ * meanwhile: its eviction would only hold up that of the pod which takes the memory.
+ */
+function isInVain({ trend }: AgentState, { pods, usage }: NodeSnapshot): boolean {
+  if (!allowsNoSecondEviction(trend)) return false;
+  const freed = pods.running
+    .filter(({ isInSpareRoom }) => isInSpareRoom)
+    .map(({ pod }) => figureFor(SIGNAL, usage.get(pod.uid)) ?? 0);
+  return Math.max(0, ...freed) < expectedLoss(trend);
 }
 
 /** Seconds that the pods in spare room may take to stop; `undefined` without such a pod. */

@@ -80,6 +80,32 @@ describe('pods in spare room', () => {
     expect(falling[at]).toBeLessThan(600);
   });
 
+  test('get a grace period that is over before the hard threshold though memory runs out twice as fast meanwhile', () => {
+    // Hard at 100.
+    const falling = Array.from({ length: 60 }, (_, second) => 900 - 15 * second);
+    const pods = [{ ...quiet, usageMiB: 390 }, spare('slow', 300, { spec: grace(30) })];
+    let state = FIRST_STATE;
+    const graces = seconds(falling, pods).map((scene) => {
+      const decision = decide(state, snapshot(scene), policy());
+      ({ state } = decision);
+      return decision.evictions[0]?.graceSeconds ?? 0;
+    });
+    const at = graces.findIndex((graceSeconds) => graceSeconds > 0);
+    expect(graces[at]).toBeGreaterThan(1);
+    expect((falling[at] ?? 0) - 2 * 15 * (graces[at] ?? 0)).toBeGreaterThanOrEqual(100);
+  });
+
+  test.each([
+    ['hold up no other eviction', 60, 'leaker'],
+    ['go all the same if that is enough', 500, 'spare'],
+  ])('%s once there is time for one more only', (_, usageMiB, first) => {
+    const scenes = [900, 750, 600, 450, 300, 150, 90, 60, 50].map((availableMiB, index): Scene => {
+      const leaker = { ...hog, name: 'leaker', usageMiB: 1_000 - availableMiB };
+      return { now: index * 1_000, availableMiB, pods: [leaker, spare('spare', usageMiB)] };
+    });
+    expect(flat(evicted(scenes))[0]).toBe(first);
+  });
+
   test('go one at a time, and the next one only if the first was not enough', () => {
     const small = spare('small', 100);
     const large = spare('large', 300);
