@@ -1,6 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeQueue, encodeQueue, QUEUE_SPEC, QUEUE_TEMPLATE } from '#shared/api/queue.ts';
+import {
+  declaredCapacity,
+  declaredGangTimeout,
+  declaredReclaim,
+  decodeQueue,
+  encodeQueue,
+  QUEUE_SPEC,
+  QUEUE_TEMPLATE,
+  queueDirectory,
+} from '#shared/api/queue.ts';
 import { valueOf } from '#test/build/value-of.ts';
 import { amounts, selector, word } from './generated-fields.ts';
 
@@ -18,21 +28,19 @@ const share = {
   ),
   ordering: fc.constantFrom('BestEffort', 'Strict'),
 };
-const spec = fc.record(
-  {
-    parent: word,
-    ...share,
-    childTemplate: fc.record(share, { requiredKeys: ['weight'] }),
-    namespaceSelector: selector,
-    capacity: amounts,
-    reclaim: fc.record(
-      { mode: word, by: word, overuse: word, replacements: fc.constantFrom('First', 'InTurn') },
-      { requiredKeys: ['replacements'] },
-    ),
-    gangTimeout: fc.constantFrom('60s', 'soon'),
-  },
-  { requiredKeys: ['weight'] },
-);
+const fields = {
+  parent: word,
+  ...share,
+  childTemplate: fc.record(share, { requiredKeys: ['weight'] }),
+  namespaceSelector: selector,
+  capacity: amounts,
+  reclaim: fc.record(
+    { mode: word, by: word, overuse: word, replacements: fc.constantFrom('First', 'InTurn') },
+    { requiredKeys: ['replacements'] },
+  ),
+  gangTimeout: fc.constantFrom('60s', '90s', 'soon'),
+};
+const spec = fc.record(fields, { requiredKeys: ['weight'] });
 const queue = fc.record({
   apiVersion: fc.constant('plimsoll.dev/v1alpha1'),
   kind: fc.constant('Queue'),
@@ -52,8 +60,19 @@ describe('decodeQueue and encodeQueue', () => {
 
   test('the objects above have every field that a queue can have', () => {
     expect(Object.keys(share).sort()).toEqual(Object.keys(QUEUE_TEMPLATE.shape).sort());
-    const others = ['parent', 'gangTimeout', 'childTemplate', 'namespaceSelector', 'capacity', 'reclaim'];
-    expect([...Object.keys(share), ...others].sort()).toEqual(Object.keys(QUEUE_SPEC.shape).sort());
+    expect(Object.keys(fields).sort()).toEqual(Object.keys(QUEUE_SPEC.shape).sort());
+  });
+
+  test.each(Object.entries(fields))('decisions know the field %s of some queue', (name, values) => {
+    const known = (written: object): unknown => {
+      const queues = ['root', 'a'].map((each) => valueOf(decodeQueue({ metadata: { name: each }, spec: written })));
+      const { tree, selectors } = queueDirectory(queues);
+      const selected = Array.from(selectors.values(), (each) => each.matches(new Map()));
+      const settings = [declaredCapacity(queues), declaredReclaim(queues), declaredGangTimeout(queues)];
+      return [tree.queues, selected, settings];
+    };
+    const samples = fc.sample<unknown>(values, { seed: 28, numRuns: 50 });
+    expect(samples.some((value) => !isDeepStrictEqual(known({ [name]: value }), known({})))).toBe(true);
   });
 
   test('a queue that says nothing has the weight 1 and selects no namespace', () => {
