@@ -136,8 +136,19 @@ function describe(error: z.ZodError, { schema, renamed }: Known, content: Conten
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => renamedKey(renamed, [...issue.path, key]) ?? unknownKey(schema, issue.path, key));
     const message = `${dotted(issue.path)}: ${issue.message}${quotedValue(content, issue.path)}`;
-    return [renamedKey(renamed, issue.path) ?? message];
+    return [renamedKey(renamed, issue.path) ?? missingSetting(schema, issue.path, content) ?? message];
   });
+}
+
+/** `undefined` if the setting has a value, which is then what is wrong. */
+function missingSetting(
+  schema: ConfigurationSchema,
+  path: readonly PropertyKey[],
+  content: Content,
+): string | undefined {
+  const setting = listSettings(schema, '').find((each) => each.path.join('.') === dotted(path));
+  const isMissing = setting !== undefined && valueAt(content, path) === undefined;
+  return isMissing ? `${dotted(path)}: a value is missing; set ${setting.flag}` : undefined;
 }
 
 function renamedKey(renamed: Renamed, path: readonly PropertyKey[]): string | undefined {

@@ -44,6 +44,18 @@ describe('loadConfiguration', () => {
     expect(load([])).toEqual({ ok: true, value: DEFAULTS });
   });
 
+  test('names the flag of a setting that has no value and no default', () => {
+    const loaded = loadConfiguration({
+      kind: 'TestConfiguration',
+      schema: z.strictObject({ nodeName: z.string() }),
+      argv: [],
+      env: {},
+      envPrefix: 'PLIMSOLL',
+      readFile: () => '',
+    });
+    expect(loaded).toEqual({ ok: false, mistakes: ['nodeName: a value is missing; set --node-name'] });
+  });
+
   test('lets flags win over the environment and the environment over the file', () => {
     const file = `${HEADER}port: 1\nmode: DryRun\nlogLevel: debug\n`;
     const env = {

@@ -11,7 +11,7 @@ export interface Expected {
   readonly isBare?: boolean;
 }
 
-/** One input of reference/bad-inputs-and-faults.md section 4. */
+/** One input that no well-behaved caller sends; its id names it in the titles of tests. */
 export interface BadInput {
   readonly id: string;
   readonly what: string;
