@@ -24,6 +24,8 @@ export interface EvictionPorts extends Pick<ClientContext, 'client' | 'clock' | 
   readonly term: Pick<LeaseTerm, 'isHeld'>;
   /** No pod is evicted any more once an operator has said so. */
   readonly isEnforcing: () => boolean;
+  /** The pods that the status of a queue lists as evicted for it, also by former leaders. */
+  readonly evictedBefore?: (queue: string) => readonly EvictedPod[];
   /** Aborts when this replica no longer leads. */
   readonly leading: AbortSignal;
   /** An eviction that the watch does not show within this time did not happen. */
@@ -99,9 +101,15 @@ export class QueueEvictions {
    * `isHanging` says whether a pod is still there and should not be.
    */
   hangingFor(queue: string, isHanging: (uid: string) => boolean): readonly string[] {
-    const hanging = [...this.#asked].filter(([uid, asked]) => asked.queue === queue && isHanging(uid));
-    const decisions = new Set(hanging.map(([, { taker }]) => taker));
-    return decisions.size < MAX_HANGING ? [] : [...new Set(hanging.map(([, { node }]) => node))].sort();
+    // Of former leaders it is known on which nodes they evicted, and one decision is about one node.
+    const before = this.#ports.evictedBefore?.(queue) ?? [];
+    const asked = new Map([
+      ...before.map(({ uid, node }) => [uid, { queue, node, taker: node }] as const),
+      ...this.#asked,
+    ]);
+    const hanging = [...asked].filter(([uid, each]) => each.queue === queue && isHanging(uid)).map(([, each]) => each);
+    const decisions = new Set(hanging.map(({ taker }) => taker));
+    return decisions.size < MAX_HANGING ? [] : [...new Set(hanging.map(({ node }) => node))].sort();
   }
 
   /** The pods count as leaving even before their evictions are requested. */

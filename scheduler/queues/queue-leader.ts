@@ -27,7 +27,7 @@ import { createRoomParts } from './room-parts.ts';
 import type { HoldGangs } from './hold-gangs.ts';
 import type { StartGangs } from './start-gangs.ts';
 import { createStatusWriter } from './status-writer.ts';
-import type { StoredQueue } from './stored-queue.ts';
+import { evictedFor, type StoredQueue } from './stored-queue.ts';
 import { createWaitConditions } from './wait-conditions.ts';
 import { createWaitEvents } from './wait-events.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
@@ -102,8 +102,9 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   const classOf = (name: string) => leading.view.classes.get(name);
   const letInPorts = { client, clock, log, pods, metrics, term, classOf, refused: new Map<string, Refusal>() };
   const settings = createSettings(queues);
+  const evictedBefore = (queue: string) => evictedFor(queues.values(), queue);
   const { starts, holds, reclaim, ...room } = createRoomParts(
-    { ...leading, events, metrics, declared: settings, letInPorts, snapshot: leading.view.snapshot },
+    { ...leading, evictedBefore, events, metrics, declared: settings, letInPorts, snapshot: leading.view.snapshot },
     signal,
   );
   const groups = new PodGroups({ client, clock });

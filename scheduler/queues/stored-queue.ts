@@ -1,5 +1,7 @@
+import { decodeEvictedPods } from '#shared/api/evicted-pods.ts';
 import { decodeQueue, type QueueObject } from '#shared/api/queue.ts';
 import { decodeWrittenFields, fieldsOfOthers } from '#shared/api/queue-fields.ts';
+import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ShareFields } from '#shared/domain/queue/follow-template.ts';
 import { ANNOTATION_FROM_TEMPLATE, COMPONENT_NAMES, LABEL_MANAGED_BY, QUEUE_LEADER } from '#shared/kube/api-names.ts';
@@ -51,6 +53,12 @@ export function decodeStoredQueue(raw: unknown): Decoded<StoredQueue> {
     ok: true,
     value: { object: decoded.value, uid, resourceVersion, isMade, written, taken, createdAt, status },
   };
+}
+
+/** The pods that the stored status of a queue lists as evicted for it. */
+export function evictedFor(queues: Iterable<StoredQueue>, name: string): readonly EvictedPod[] {
+  for (const queue of queues) if (queue.object.name === name) return decodeEvictedPods(queue);
+  return [];
 }
 
 /** Since when the stored status has said that the queue has no pods; a new leader continues the count. */

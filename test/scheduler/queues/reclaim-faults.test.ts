@@ -2,7 +2,18 @@ import { describe, expect, test } from 'vitest';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { textAt } from '#test/contract/harness.ts';
 import { GATE, queueFor } from '#test/shared/decide/queues/queue-world.ts';
-import { fill, fullStage, GATED, HOUR, OK, reclaimStage, RUNNING, twoQueues, UNGATED } from './reclaim-stage.ts';
+import {
+  fill,
+  fullStage,
+  GATED,
+  HOUR,
+  OK,
+  reclaimStage,
+  RUNNING,
+  type StageSettings,
+  twoQueues,
+  UNGATED,
+} from './reclaim-stage.ts';
 
 const NOMINATED = { ...GATED, nominatedTo: 'node-0' };
 const REFUSED: Outcome<unknown> = { kind: 'tooManyRequests', message: 'no', status: 429 };
@@ -251,6 +262,22 @@ describe('victims that do not end', () => {
     for (const name of first) stage.gone(name);
     expect(evicted(await stage.round(20_000))).toEqual([]);
     expect(stage.reclaim.whyWaiting('uid-taker-0')?.code).toBe('Room');
+  });
+
+  test('of a former leader count, as the status of the queue lists them', async () => {
+    const because = { code: 'Reclaimed', text: '', facts: {} };
+    const listed = [0, 2].map((at) => ({ pod: `shop/pod-${at}`, uid: `uid-pod-${at}`, node: `node-${at / 2}` }));
+    const evictedBefore = (queue: string) =>
+      queue === 'of-shop' ? listed.map((each) => ({ ...each, decision: 'd', at: 0, because })) : [];
+    const sent = async (settings: StageSettings) => {
+      const stage = reclaimStage({ queues: twoQueues(8), nodes, ...settings });
+      for (const at of [0, 1, 2, 3]) stage.see({ ...RUNNING, name: `pod-${2 * at + 1}`, cpu: 2, node: `node-${at}` });
+      for (const { pod, node } of listed) stage.see(hang(pod.slice(5), node, HOUR - 61));
+      stage.see({ ...UNGATED, name: 'taker-0' });
+      return [evicted(await stage.round()).length, stage.reclaim.whyWaiting('uid-taker-0')?.code];
+    };
+    expect(await sent({})).toEqual([1, 'Reclaim']);
+    expect(await sent({ evictedBefore })).toEqual([0, 'VictimsHang']);
   });
 
   test('of one taker: it gets room on another node', async () => {

@@ -32,6 +32,7 @@ export interface StageSettings {
   readonly mode?: ReclaimSettings['mode'];
   readonly overuse?: ReclaimSettings['overuse'];
   readonly ownerDisruptedAt?: ReclaimPorts['ownerDisruptedAt'];
+  readonly evictedBefore?: ReclaimPorts['evictedBefore'];
 }
 
 interface Answer {
@@ -63,6 +64,7 @@ export function reclaimStage(settings: StageSettings = {}) {
     clock: manual,
     settings: () => state.reclaim,
     ownerDisruptedAt,
+    ...(settings.evictedBefore !== undefined && { evictedBefore: settings.evictedBefore }),
     pods: world.pods,
     snapshot: world.snapshot,
     leading: leading.signal,
