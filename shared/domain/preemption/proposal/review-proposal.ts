@@ -161,7 +161,7 @@ function reviewKnown(review: ProposalReview, known: ProposedNode, indexes: Leavi
   if (isEnding) return { proposed, verdict: { kind: 'kept', victims: proposed } };
   const ending = endingSoon(state.snapshot, entry, now);
   const isUnchanged = guarded === undefined && ending.length === 0 && orderOn(review, proposed.node) === undefined;
-  if (isUnchanged || !review.isModelled || !isReproduced(state, entry, indexes))
+  if (isUnchanged || !isKnown(review, known) || !isReproduced(state, entry, indexes))
     return {
       proposed,
       verdict: guarded === undefined ? unguarded(proposed, rules) : removed(proposed.node, guarded),
@@ -170,6 +170,16 @@ function reviewKnown(review: ProposalReview, known: ProposedNode, indexes: Leavi
   const room = soonRoom(review, entry, soon, proposed);
   const isOpen = room !== undefined && whySetAside(state.snapshot, entry, { ...review, pod: state.pod }) === undefined;
   return { proposed, verdict: choose(review, known, soon), room: isOpen ? room : undefined };
+}
+
+/**
+ * Whether the model covers what the pod needs there. The proposal proves that its claims and volumes are met once the
+ * victims are gone. Victims that hold none make no difference to that, so another pod may take the place of a protected
+ * one, for which the pod would otherwise wait for ever.
+ */
+function isKnown({ isModelled, state }: ProposalReview, { guarded, victims }: ProposedNode): boolean {
+  if (isModelled || guarded === undefined) return isModelled;
+  return victims.every(({ pod }) => unmodelledNeeds(pod, state.snapshot).length === 0);
 }
 
 /** The victims on a node where the model reproduces the proposal. */

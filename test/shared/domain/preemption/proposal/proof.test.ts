@@ -61,13 +61,32 @@ describe('a proposal whose reason the model does not know', () => {
     ['a volume that is bound', { spec: { volumes: [CLAIM] } }],
     ['a dynamic resource claim', { spec: { resourceClaims: ['gpu'] } }],
     ['a resource that no node advertises', { requests: { cpu: '1', 'example.com/gpu': '1' } }],
-  ])('of a pod with %s: none is put in the place of another, and none waits', (_, fields) => {
+  ])('of a pod with %s: none is put in the place of one with such a need, and none waits', (_, fields) => {
     const incoming = { priority: 10, requests: { cpu: '1' }, ...fields };
-    expect(review({ pods: [one('p', { priority: 5 }), one('q', STAYS)], proposed: ['q'], incoming })).toEqual([
+    const needing = { ...STAYS, ...fields };
+    expect(review({ pods: [one('p', { priority: 5 }), one('q', needing)], proposed: ['q'], incoming })).toEqual([
       'ProtectedOptOut',
     ]);
+    const beside = [one('p', { priority: 5 }), half('q', STAYS), half('r', fields)];
+    expect(review({ pods: beside, proposed: ['q', 'r'], incoming })).toEqual(['ProtectedOptOut']);
     expect(review({ pods: [SOON, one('q')], proposed: ['q'], incoming })).toEqual([['kept', ['q'], 0]]);
   });
+
+  test.each<[string, Partial<PodFields>]>([
+    ['a volume that is bound', { spec: { volumes: [CLAIM] } }],
+    ['a dynamic resource claim', { spec: { resourceClaims: ['gpu'] } }],
+  ])(
+    'of a pod with %s: another goes for a protected victim without one, since the need is met either way',
+    (_, fields) => {
+      const incoming = { priority: 10, requests: { cpu: '1' }, ...fields };
+      const proposed = ['q'];
+      const verdict = ['changed', ['p'], 0];
+      expect(review({ pods: [one('p', { priority: 5 }), one('q', STAYS)], proposed, incoming })).toEqual([verdict]);
+      // Also one with a need of its own may go.
+      const pods = [one('p', { priority: 5, ...fields }), one('q', STAYS)];
+      expect(review({ pods, proposed, incoming })).toEqual([verdict]);
+    },
+  );
 
   test('a volume that only the kubelet looks at changes nothing', () => {
     const incoming = { priority: 10, requests: { cpu: '1' }, spec: { volumes: [MAP] } };
