@@ -1,7 +1,7 @@
 import { podName } from '#shared/domain/base/texts.ts';
 import { gangKey, groupGangs, type GangMember } from '#shared/domain/gang/gang.ts';
-import { controllerOf, hasEnded, isBound, type Pod } from '#shared/domain/pod/pod.ts';
-import { gangWishOf } from '#shared/kube/annotations/gangs.ts';
+import { hasEnded, isBound, type Pod } from '#shared/domain/pod/pod.ts';
+import { gangRunOf, gangWishOf } from '#shared/kube/annotations/gangs.ts';
 import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
 import { gangOfGroup, gangOfPods } from './messages.ts';
 
@@ -17,8 +17,8 @@ export function podGang(pod: Pod, pods: readonly Pod[]): string | undefined {
   const members = named.filter((each) => !hasEnded(each) && each.deletion === undefined).flatMap(memberOf);
   const gang = gangKey(pod.namespace, wish.name);
   if (wish.groupOf !== undefined) return gangOfGroup({ gang, present: members.length, api: wish.groupOf });
-  const succeeded = (_: string, owner: string): number =>
-    named.filter((each) => each.status.phase === 'Succeeded' && controllerOf(each)?.uid === owner).length;
+  const done = named.filter(({ status, deletion }) => status.phase === 'Succeeded' && deletion === undefined);
+  const succeeded = (_: string, run: string): number => done.filter((each) => gangRunOf(each) === run).length;
   const { gangs, refused } = groupGangs(members, { minOf: () => 'Unread', succeeded });
   const contradiction = refused.find((each) => each.members.some(({ uid }) => uid === pod.uid));
   if (contradiction !== undefined) return contradiction.because.text;
@@ -32,5 +32,5 @@ function memberOf(pod: Pod): readonly GangMember[] {
   const gang = gangWishOf(pod);
   if (gang === undefined) return [];
   const isIn = isBound(pod) || pod.annotations.has(ANNOTATION_ADMITTED);
-  return [{ uid: pod.uid, name: podName(pod), queue: '', gang, isIn, owner: controllerOf(pod)?.uid }];
+  return [{ uid: pod.uid, name: podName(pod), queue: '', gang, isIn, run: gangRunOf(pod) }];
 }

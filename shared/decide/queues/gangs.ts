@@ -1,6 +1,6 @@
 import type { Steps } from '#shared/domain/base/steps.ts';
 import { podName } from '#shared/domain/base/texts.ts';
-import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import {
   type Gang,
   type GangFacts,
@@ -13,7 +13,7 @@ import {
 import { tooLarge } from '#shared/domain/queue/gang-too-large.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
-import { gangWishOf } from '#shared/kube/annotations/gangs.ts';
+import { gangRunOf, gangWishOf } from '#shared/kube/annotations/gangs.ts';
 import { chargedQueue, type FindQueue } from './queue-finder.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 
@@ -39,7 +39,7 @@ export class NamedGangs {
   readonly #members = new Map<string, Map<string, NamedPod>>();
   /** The gang of a pod, by UID. */
   readonly #keys = new Map<string, string>();
-  /** UIDs of those that have succeeded, by gang and controller, as long as the API server has them. */
+  /** UIDs of those that have succeeded, by gang and run, as long as the API server has them and they are not deleted. */
   readonly #succeeded = new Map<string, Set<string>>();
   readonly #keyOfSucceeded = new Map<string, string>();
 
@@ -76,9 +76,10 @@ export class NamedGangs {
   }
 
   noteEnd(pod: Pod): void {
-    const [gang, owner] = [gangWishOf(pod), controllerOf(pod)?.uid];
-    if (gang === undefined || owner === undefined || pod.status.phase !== 'Succeeded') return;
-    const key = succeededKey(gangKey(pod.namespace, gang.name), owner);
+    const [gang, run] = [gangWishOf(pod), gangRunOf(pod)];
+    const counts = pod.status.phase === 'Succeeded' && pod.deletion === undefined;
+    if (gang === undefined || run === undefined || !counts) return;
+    const key = succeededKey(gangKey(pod.namespace, gang.name), run);
     this.#succeeded.set(key, (this.#succeeded.get(key) ?? new Set()).add(pod.uid));
     this.#keyOfSucceeded.set(pod.uid, key);
   }
@@ -92,13 +93,13 @@ export class NamedGangs {
     if (uids?.delete(uid) === true && uids.size === 0) this.#succeeded.delete(key);
   }
 
-  succeeded(gang: string, owner: string): number {
-    return this.#succeeded.get(succeededKey(gang, owner))?.size ?? 0;
+  succeeded(gang: string, run: string): number {
+    return this.#succeeded.get(succeededKey(gang, run))?.size ?? 0;
   }
 }
 
-function succeededKey(gang: string, owner: string): string {
-  return `${gang} ${owner}`;
+function succeededKey(gang: string, run: string): string {
+  return `${gang} ${run}`;
 }
 
 interface GangInput {
@@ -146,16 +147,16 @@ function deletionsAmong(named: ReadonlyMap<string, NamedPod>): readonly Instant[
 }
 
 function factsOf({ gangs, minOf = () => 'None' }: GangInput): GangFacts {
-  return { minOf, succeeded: (gang, owner) => gangs.succeeded(gang, owner) };
+  return { minOf, succeeded: (gang, run) => gangs.succeeded(gang, run) };
 }
 
 /** A waiting pod without a queue is in no gang either. */
 function memberOf({ pod, gang }: NamedPod, { find, counted }: GangInput): readonly QueueMember[] {
-  const { uid, owner } = pod;
+  const { uid, gangRun: run } = pod;
   const isIn = !isWaiting(pod);
   const found = isIn ? undefined : find(pod);
   if (found?.kind === 'none') return [];
   const queue = found?.name ?? chargedQueue(pod, find);
   const requests = counted(pod.requests);
-  return [{ pod, uid, gang, owner, queue, isIn, requests, name: podName(pod) }];
+  return [{ pod, uid, gang, run, queue, isIn, requests, name: podName(pod) }];
 }

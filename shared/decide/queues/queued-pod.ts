@@ -7,7 +7,7 @@ import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { CONDITION_WAITS_IN_QUEUE, LABEL_QUEUE } from '#shared/kube/api-names.ts';
 import { isDeletedByOwner, placeKeyOf, type Rollout, rolloutOf } from './rollout.ts';
 import { applicationOf, isMarkedOriginator } from '#shared/kube/annotations/annotations.ts';
-import { gangWishOf } from '#shared/kube/annotations/gangs.ts';
+import { gangRunOf, gangWishOf } from '#shared/kube/annotations/gangs.ts';
 
 /** A pod of a managed namespace, or one that has the gate. */
 export interface QueuedPod {
@@ -35,6 +35,8 @@ export interface QueuedPod {
   readonly owner: string | undefined;
   /** The gang that it names. */
   readonly gang: GangWish | undefined;
+  /** What its controllers run as one. */
+  readonly gangRun: string | undefined;
   /** When its deletion was requested. */
   readonly deletedAt: Instant | undefined;
   /** The rollout that it is of. */
@@ -130,6 +132,10 @@ export class KeptPod implements QueuedPod {
 
   get gang(): GangWish | undefined {
     return gangWishOf(this.#pod);
+  }
+
+  get gangRun(): string | undefined {
+    return gangRunOf(this.#pod);
   }
 
   get deletedAt(): Instant | undefined {

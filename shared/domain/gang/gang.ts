@@ -40,8 +40,8 @@ export interface GangMember {
   readonly gang: GangWish;
   /** It was let in or is on a node. */
   readonly isIn: boolean;
-  /** UID of its controller. */
-  readonly owner: string | undefined;
+  /** What its controllers run as one: a pod of another run has not succeeded for this one. */
+  readonly run: string | undefined;
 }
 
 /** Members of one namespace that name the same gang, at most as many as its size. */
@@ -75,8 +75,8 @@ export interface GangFacts {
     readonly namespace: string;
     readonly name: string;
   }) => MinOfGroup;
-  /** How many pods of this gang and this controller have succeeded: those of an earlier run do not count. */
-  readonly succeeded: (gang: string, owner: string) => number;
+  /** How many pods of this gang and this run have succeeded. */
+  readonly succeeded: (gang: string, run: string) => number;
 }
 
 /** `undefined` if there is no such group yet, `Unread` as long as that is not known, `None` if its pods form no gang. */
@@ -182,8 +182,8 @@ function sizeLeft(size: number, present: number, succeeded: number): number {
 }
 
 function succeededWith(gang: string, members: readonly GangMember[], facts: GangFacts): number {
-  const owners = new Set(members.flatMap(({ owner }) => owner ?? []));
-  return Array.from(owners).reduce((sum, owner) => sum + facts.succeeded(gang, owner), 0);
+  const runs = new Set(members.flatMap(({ run }) => run ?? []));
+  return Array.from(runs).reduce((sum, run) => sum + facts.succeeded(gang, run), 0);
 }
 
 /** As members name it, for comparing. */

@@ -18,6 +18,9 @@ const { kueue, coscheduling, lightweight } = FOREIGN_GANGS;
 /** Our own first, then the others; a group of coscheduling has its minimum in an object. */
 const FIELDS: readonly GangFields[] = [OWN, kueue, lightweight];
 
+/** On the pods of several controllers, the name of the object for which they are. */
+const RUN_LABELS = ['jobset.sigs.k8s.io/jobset-name', 'training.kubeflow.org/job-name'] as const;
+
 /** The name of a gang. */
 export const GANG_NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 /** The size of a gang or its minimum, not yet bounded. */
@@ -45,6 +48,16 @@ export function gangWishOf(pod: Named): GangWish | undefined {
 export function isOfGang(pod: Named): boolean {
   const wish = gangWishOf(pod);
   return wish !== undefined && wish.problem === undefined;
+}
+
+/**
+ * What tells the pods of one run from those of an earlier one with the same gang: a name of what makes several controllers,
+ * as a JobSet its Jobs and an MPIJob a Job beside its pods, else the controller. Who deletes such an object deletes the
+ * pods of its run.
+ */
+export function gangRunOf(pod: Pick<Pod, 'labels' | 'owners'>): string | undefined {
+  const made = RUN_LABELS.find((label) => pod.labels.has(label));
+  return made === undefined ? controllerOf(pod)?.uid : `${made}=${pod.labels.get(made)}`;
 }
 
 function ofGroup(name: string, groupOf: NonNullable<GangWish['groupOf']>): GangWish {

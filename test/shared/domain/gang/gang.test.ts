@@ -15,7 +15,7 @@ const wish = (size: number | undefined, change: Partial<GangWish> = {}): GangWis
 });
 
 function member(name: string, gang: GangWish, change: Partial<GangMember> = {}): GangMember {
-  return { uid: name, name: `shop/${name}`, queue: 'q', gang, isIn: false, owner: undefined, ...change };
+  return { uid: name, name: `shop/${name}`, queue: 'q', gang, isIn: false, run: undefined, ...change };
 }
 
 const members = (count: number, gang: GangWish, change: Partial<GangMember> = {}, from = 0) =>
@@ -79,15 +79,15 @@ describe('what is a gang', () => {
   });
 
   test('members that have succeeded are not waited for, those of another run are', () => {
-    const succeeded = (_: string, owner: string): number => (owner === 'job' ? 5 : 8);
-    expect(grouped(members(3, wish(8), { owner: 'job' }), { succeeded }).gangs).toEqual(['shop/train q 3 3 3']);
+    const succeeded = (_: string, run: string): number => (run === 'job' ? 5 : 8);
+    expect(grouped(members(3, wish(8), { run: 'job' }), { succeeded }).gangs).toEqual(['shop/train q 3 3 3']);
     expect(grouped(members(3, wish(8)), { succeeded }).gangs).toEqual(['shop/train q 8 8 3']);
   });
 
   test('a Job that replaces pods that have succeeded keeps as many as run at once', () => {
     const facts = { succeeded: () => 9 };
-    const running = members(7, wish(8), { owner: 'job', isIn: true });
-    const [eighth, ninth] = [members(1, wish(8), { owner: 'job' }, 7), members(1, wish(8), { owner: 'job' }, 8)];
+    const running = members(7, wish(8), { run: 'job', isIn: true });
+    const [eighth, ninth] = [members(1, wish(8), { run: 'job' }, 7), members(1, wish(8), { run: 'job' }, 8)];
     expect(grouped([...running, ...eighth], facts)).toEqual({ gangs: ['shop/train q 1 8 8'], refused: [] });
     expect(grouped([...running, ...eighth, ...ninth], facts).refused.map(([, code]) => code)).toEqual(['GangFull']);
   });
