@@ -59,7 +59,7 @@ export function refused(kind: string, name: string, note: string): string {
 }
 
 export function killedAtLimit(container: string): string {
-  return `the kernel killed container ${container} for want of memory: as a rule it reached its own memory limit`;
+  return `the kernel killed container ${container} because memory ran out; usually it reached its own limit`;
 }
 
 export const NOT_FOUND = 'there is no such pod, and no record or Event says what became of it';
