@@ -54,6 +54,7 @@ export class PodInformer {
   /** How long its lists took, or those of the previous epoch. */
   #listMs: number | undefined;
   #watch = new AbortController();
+  #epoch = new AbortController();
   /** When the next proof may be requested; infinite while one is in progress. */
   #nextProofAt = -Infinity;
   #wakeLoader: () => void = () => undefined;
@@ -113,6 +114,7 @@ export class PodInformer {
   async #runEpoch(signal: AbortSignal): Promise<boolean> {
     const { client, clock, chargedNames } = this.#options;
     const epoch = new AbortController();
+    this.#epoch = epoch;
     const release = forwardAbort(signal, epoch);
     try {
       const names = chargedNames();
@@ -216,7 +218,14 @@ export class PodInformer {
   async #askForProof(askedAt: number): Promise<void> {
     const { client, areNamespacesKnown } = this.#options;
     if (!(await areNamespacesKnown(NOT_ABORTED))) return;
-    this.#proof.await(askedAt, await latestRevision(client, NOT_ABORTED), this.view);
+    const { position } = this.view;
+    const revision = await latestRevision(client, NOT_ABORTED);
+    // Storage was restored from a backup. A watch that waits for the lost revisions says nothing about that.
+    if (revision < position) {
+      this.#epoch.abort();
+      return;
+    }
+    this.#proof.await(askedAt, revision, this.view);
     if (this.#proof.awaitedSince === undefined) this.#advanced();
     else this.#watch.abort();
   }

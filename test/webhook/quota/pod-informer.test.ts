@@ -19,6 +19,8 @@ const TIMEOUT_MS = 60_000;
 
 let server: ApiServer;
 let api: KubeClient;
+/** The API server that answers. */
+let answering: KubeClient;
 let names: readonly string[];
 let areNamespacesKnown: boolean;
 /** Whether watches are refused as too old; those that are open end. */
@@ -39,11 +41,12 @@ beforeEach(() => {
   areNamespacesKnown = true;
   isCutOff = false;
   watches = [];
+  answering = api;
 });
 
 function informer(): PodInformer {
   return new PodInformer({
-    client: { ...api, stream },
+    client: { ...api, request: (request) => answering.request(request), stream },
     chargedNames: () => names,
     areNamespacesKnown: () => Promise.resolve(areNamespacesKnown),
     clock,
@@ -54,9 +57,9 @@ function informer(): PodInformer {
 }
 
 const stream: KubeClient['stream'] = async (request) => {
-  if (request.query?.['watch'] !== true) return api.stream(request);
+  if (request.query?.['watch'] !== true) return answering.stream(request);
   if (isCutOff) return failureOf(410, { message: 'too old resource version' });
-  const opened = await api.stream(request);
+  const opened = await answering.stream(request);
   if (opened.kind === 'ok') watches.push(opened.object);
   return opened;
 };
@@ -186,6 +189,26 @@ describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
       }, WAIT);
       expect(pods.provenAt).toBe(provenAt);
     });
+  });
+
+  test('starts over where storage was restored from a backup, though its watch is only silent', async () => {
+    const backup = await startApiServer({ host: '127.0.0.1', port: 0, clock, log });
+    const { url, token, caPem } = backup;
+    const restored = createClient(directConnection({ server: url, token, ca: caPem }), { userAgent: 'test' });
+    const pods = informer();
+    const name = await newNamespace();
+    addNamespace(pods, name);
+    const created = await Promise.all(Array.from({ length: 20 }, (_, index) => newPod(name, `p${index}`)));
+    await running(pods, async () => {
+      await eventually(() => expect(pods.view.size).toBe(created.length), WAIT);
+      answering = restored;
+      const { position } = pods.view;
+      pods.prove();
+      await eventually(() => expect(pods.view.position).toBeLessThan(position), WAIT);
+      await eventually(() => expect([pods.view.isWhole, pods.view.size]).toEqual([true, 0]), WAIT);
+    });
+    restored.close();
+    await backup.close();
   });
 
   test('proves nothing from a watch that is silent until it has caught up', async () => {
