@@ -110,3 +110,63 @@ test('a node offers whole amounts, never less than its spare pods request, or no
   );
   expect(offers).toBeGreaterThan(300);
 });
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+const WORST_NODE = { memory: 32 * 2 ** 30, cpu: 8_000 };
+
+/** When the amounts of a node change in ten hours; its usage and what spare pods request are shares of it. */
+function changesIn10Hours(usedAt: (ms: number) => number, takenAt: (ms: number) => number): readonly number[] {
+  const changes: number[] = [];
+  let state = emptySpareState(0);
+  for (let now = 0; now <= 12 * HOUR; now += 10 * SECOND) {
+    const { published } = state;
+    const seen = (kind: SpareKind): SpareObservation => {
+      const requested = Math.min(published[kind], Math.round(takenAt(now) * WORST_NODE[kind]));
+      const capacity = WORST_NODE[kind];
+      return {
+        capacity,
+        allocatable: capacity * 0.93,
+        ceiling: capacity * 0.95,
+        used: usedAt(now) * capacity,
+        requested: capacity,
+        spare: { requested, used: requested / 2 },
+        textOf: String,
+      };
+    };
+    ({ state } = decideSpare(state, { memory: seen('memory'), cpu: seen('cpu') }, ENFORCE, now));
+    const isOther = SPARE_KINDS.some((kind) => state.published[kind] !== published[kind]);
+    if (isOther && now >= 2 * HOUR) changes.push(now);
+  }
+  return changes;
+}
+
+/** Usage that climbs for so many hours, falls, and climbs again. */
+const climbing = (hours: number) => (ms: number) => 0.1 + 0.8 * ((ms / (hours * HOUR)) % 1);
+const coming = (ms: number): number => Math.abs(Math.sin(ms) * 0.5);
+/** What spare pods request is reported every 40 s, and figures that moved every 100 s, each after the last report (status-age.ts). */
+const REPORTS = { coming: HOUR / (40 * SECOND), still: HOUR / (100 * SECOND) };
+const ONCE_IN_30_S = 120;
+
+test.each<readonly [string, (ms: number) => number]>([
+  ['climbs for an hour and falls', climbing(1)],
+  ['climbs for two hours and falls', climbing(2)],
+  ['is noise', (ms) => 0.2 + 0.5 * Math.abs((Math.sin(ms) * 43_758.5453) % 1)],
+])('a node whose usage %s is written once in 30 s at most, whatever pods come', (_, usedAt) => {
+  const mostInAnHour = (takenAt: (ms: number) => number): number => {
+    const changes = changesIn10Hours(usedAt, takenAt);
+    return Math.max(...changes.map((from) => changes.filter((at) => at >= from && at < from + HOUR).length));
+  };
+  expect(mostInAnHour(coming)).toBeGreaterThan(5);
+  expect(mostInAnHour(coming) + REPORTS.coming).toBeLessThanOrEqual(ONCE_IN_30_S);
+  expect(mostInAnHour(() => 0) + REPORTS.still).toBeLessThanOrEqual(ONCE_IN_30_S);
+});
+
+test('the amounts of a steady node do not change', () => {
+  expect(
+    changesIn10Hours(
+      (ms) => 0.4 + 0.01 * Math.sin(ms / HOUR),
+      () => 0.2,
+    ),
+  ).toEqual([]);
+});
