@@ -2,12 +2,7 @@ import type { Because } from '#shared/domain/base/because.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
 import { NOT_YET, TAKEN, UNWRITTEN } from '#shared/domain/gang/messages.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import {
-  type ExpectedPod,
-  fitTogether,
-  type NodeOf,
-  placeTogether,
-} from '#shared/domain/placement/together/place-together.ts';
+import { fitTogether, type NodeOf, placeTogether } from '#shared/domain/placement/together/place-together.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
@@ -18,6 +13,7 @@ import { isWaiting } from '#shared/decide/queues/queued-pod.ts';
 import { GangPauses, type Pauses } from './gang-pauses.ts';
 import { type NominationPorts, writeNomination } from './nominations.ts';
 import { requestEach } from './open-requests.ts';
+import { OpenStarts } from './open-starts.ts';
 
 export interface StartGangsPorts extends Pick<ClientContext, 'clock' | 'log'>, NominationPorts {
   readonly snapshot: ClusterSnapshot;
@@ -25,16 +21,10 @@ export interface StartGangsPorts extends Pick<ClientContext, 'clock' | 'log'>, N
   readonly letIn: (pods: readonly WaitingPod[], signal: AbortSignal) => Promise<void>;
 }
 
-/** Gangs whose nominations are being written or whose gates are taken off. */
-interface Start {
-  readonly nodeOf: NodeOf;
-  readonly done: Promise<void>;
-}
-
-/** A start, and the pods for which a node may be set aside by now. */
 interface Nominating {
   readonly whole: WaitingPod;
   readonly nodeOf: NodeOf;
+  /** The pods for which this start may have set a node aside by now. */
   readonly asked: Set<string>;
 }
 
@@ -69,7 +59,7 @@ const MAX_REMEMBERED = 10_000;
  */
 export class StartGangs {
   readonly #ports: StartGangsPorts;
-  readonly #starts = new Map<string, Start>();
+  readonly #starts = new OpenStarts();
   readonly #pauses: GangPauses;
   /** The gangs that may start by the last plan. */
   #wanted: ReadonlySet<string> = new Set();
@@ -106,8 +96,7 @@ export class StartGangs {
 
   /** Whether the nomination of the pod is being written or its gate is coming off. */
   isStarting(uid: string): boolean {
-    for (const { nodeOf } of this.#starts.values()) if (nodeOf.has(uid)) return true;
-    return false;
+    return this.#starts.hasPod(uid);
   }
 
   /** Another kube-scheduler took over. It knows no nominations. */
@@ -116,8 +105,8 @@ export class StartGangs {
   }
 
   /** Resolves when no request to the API server is open. */
-  async settled(): Promise<void> {
-    await Promise.all(Array.from(this.#starts.values(), ({ done }) => done));
+  settled(): Promise<void> {
+    return this.#starts.settled();
   }
 
   /** Begins to start the gangs of a plan. Those for which no plan of nodes exists let those behind them pass. */
@@ -134,13 +123,13 @@ export class StartGangs {
     return planned;
   }
 
-  /** Those that would take too long to plan now let others pass, so that many large gangs do not hold up the leader. */
+  /** Those that are too many to plan or start now let others pass, so that many gangs do not hold up the leader. */
   async #plan(wholes: readonly WaitingPod[], signal: AbortSignal): Promise<void> {
     const began = this.#now;
     for (const whole of wholes) {
       if (this.#starts.has(whole.name) || signal.aborted) continue;
       const isLate = this.#now - began >= PLANNED_WITHIN_MS || this.#now < this.#restsUntil;
-      if (isLate) this.pause(whole.name, NOT_YET({}), NOT_YET_MS);
+      if (isLate || this.#starts.isFull()) this.pause(whole.name, NOT_YET({}), NOT_YET_MS);
       else await this.#planOne(whole, signal);
     }
     if (this.#now >= this.#restsUntil) this.#restsUntil = this.#now + REST_FACTOR * (this.#now - began);
@@ -150,7 +139,11 @@ export class StartGangs {
     const pods = this.#podsOf(whole);
     if (pods === undefined) return;
     const { clock, snapshot } = this.#ports;
-    const plan = await inChunks(placeTogether({ snapshot, pods, expected: this.#expected() }), clock, signal);
+    const plan = await inChunks(
+      placeTogether({ snapshot, pods, expected: this.#starts.expected(this.#ports.pods) }),
+      clock,
+      signal,
+    );
     if (plan.kind === 'None') this.standAside(whole.name, plan.because);
     else this.#begin(whole, plan.nodeOf);
   }
@@ -173,18 +166,6 @@ export class StartGangs {
     return pods.length === members.length ? pods : undefined;
   }
 
-  /** What gangs that are being started are about to get. */
-  #expected(): ReadonlyMap<string, ExpectedPod> {
-    const expected = new Map<string, ExpectedPod>();
-    for (const { nodeOf } of this.#starts.values()) {
-      for (const [uid, node] of nodeOf) {
-        const pod = this.#ports.pods.get(uid)?.unplaced;
-        if (pod !== undefined) expected.set(uid, { pod, node });
-      }
-    }
-    return expected;
-  }
-
   #begin(whole: WaitingPod, nodeOf: NodeOf): void {
     const done = this.#start(whole, nodeOf)
       .catch((error: unknown) => this.#ports.log.error({ gang: whole.name, error }, 'Gang not started'))
@@ -192,7 +173,7 @@ export class StartGangs {
         this.#starts.delete(whole.name);
         this.#changes += 1;
       });
-    this.#starts.set(whole.name, { nodeOf, done });
+    this.#starts.add(whole.name, { nodeOf, done });
   }
 
   /** With a slow API server it ends too: what it has set aside keeps others out meanwhile. */
@@ -203,7 +184,7 @@ export class StartGangs {
     const nominate = (signal: AbortSignal) => this.#nominateAll({ whole, nodeOf, asked }, signal);
     const failed = await withDeadline(nominate, NOMINATED_WITHIN_MS, clock, leading);
     if (failed !== undefined) {
-      await this.#clear(leading, [...asked]);
+      await this.#clear(leading, this.#setAsideBy(nodeOf, asked));
       this.#pauses.tell(whole.name, failed.because, failed.pauses);
       return;
     }
@@ -247,8 +228,12 @@ export class StartGangs {
   /** A nomination that is there already is taken off first: a second pod on a node may be too many, and kube-scheduler does not notice a value that stays. */
   async #nominate(nodeOf: NodeOf, asked: Set<string>, signal: AbortSignal): Promise<string | undefined> {
     const written = [...nodeOf.keys()].filter((uid) => this.#nominatedTo(uid) !== undefined);
-    for (const uid of written) asked.add(uid);
     return (await this.#clear(signal, written)) ?? (await this.#write(signal, [...nodeOf], asked));
+  }
+
+  /** Also what a former leader has set aside. */
+  #setAsideBy(nodeOf: NodeOf, asked: ReadonlySet<string>): readonly string[] {
+    return [...nodeOf.keys()].filter((uid) => asked.has(uid) || this.#nominatedTo(uid) !== undefined);
   }
 
   #nominatedTo(uid: string): string | undefined {
@@ -283,12 +268,18 @@ export class StartGangs {
     }
     const pods = this.#podsOf(whole);
     if (pods === undefined || !this.#wanted.has(whole.name)) return false;
-    return inChunks(fitTogether({ snapshot, pods, expected: this.#expected() }, nodeOf), clock, signal);
+    return inChunks(
+      fitTogether({ snapshot, pods, expected: this.#starts.expected(this.#ports.pods) }, nodeOf),
+      clock,
+      signal,
+    );
   }
 
   /** Nominations that are left nevertheless, the rounds of reclaim clear. */
   #clear(signal: AbortSignal, uids: readonly string[]): Promise<string | undefined> {
-    const none = uids.map((uid) => [uid, null] as const);
-    return this.#write(signal, none);
+    return this.#write(
+      signal,
+      uids.map((uid) => [uid, null]),
+    );
   }
 }
