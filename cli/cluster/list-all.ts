@@ -60,7 +60,9 @@ export class ListForbidden extends InputError {
 
 function cannotList(resource: Resource, { kind, message }: Failure): InputError {
   const text = `cluster: cannot list ${resourceLabel(resource)}: ${message}`;
-  return kind === 'forbidden' ? new ListForbidden(text, message) : new InputError(text);
+  return kind === 'forbidden'
+    ? new ListForbidden(`${text}; ask your platform team for the right to list them`, message)
+    : new InputError(text);
 }
 
 /** The objects of some kinds, and the kinds that the caller may not list. */

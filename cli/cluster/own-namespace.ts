@@ -50,7 +50,10 @@ export async function readOwnNamespace(
       READ.map((resource) => ({ resource, namespace })),
     );
     const noPods = refused.find(({ resource }) => resource === PODS);
-    if (noPods !== undefined) throw new InputError(`cannot list pods in namespace ${namespace}: ${noPods.refusal}`);
+    if (noPods !== undefined)
+      throw new InputError(
+        `cannot list pods in namespace ${namespace}: ${noPods.refusal}; ask your platform team for the role view there`,
+      );
     return {
       namespace,
       pods: ofKind(manifests, PODS),
