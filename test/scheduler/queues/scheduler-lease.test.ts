@@ -3,7 +3,7 @@ import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
-import { followKubeScheduler } from '#scheduler/queues/queue-leader.ts';
+import { followKubeScheduler } from '#scheduler/queues/kube-scheduler-lease.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
 
