@@ -2,6 +2,7 @@ import type { IsGuarded } from '#shared/decide/queues/forged-marks.ts';
 import { timeText } from '#shared/api/fields.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { QUEUE_POLICY_NAMES } from '#shared/kube/api-names.ts';
+import { managedName } from '#shared/kube/namespace-switches.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import type { FailureKind } from '#shared/kube/client/outcome.ts';
@@ -16,11 +17,12 @@ const PERIOD_MS = 30_000;
 const DEADLINE_MS = 5_000;
 const BACKOFF: Backoff = { initialMs: 500, maxMs: 10_000, factor: 2, jitter: 0.5 };
 const { mark, guard } = QUEUE_POLICY_NAMES;
-/** The policy, and its bindings for namespaces whose pods do not wait and for those whose pods do. */
+/** The policy, and its bindings for namespaces whose pods do not wait and for those whose pods do, by either label. */
 const PARTS = [
   { resource: ADMISSION_POLICIES, name: mark },
   { resource: ADMISSION_POLICY_BINDINGS, name: mark },
   { resource: ADMISSION_POLICY_BINDINGS, name: guard },
+  { resource: ADMISSION_POLICY_BINDINGS, name: managedName(guard) },
 ];
 /** The API server says that there is no such policy for us. */
 const ANSWERS: ReadonlySet<FailureKind> = new Set(['notFound', 'forbidden']);

@@ -1,6 +1,7 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { LABEL_QUEUES, QUEUES_MANAGED } from '#shared/kube/api-names.ts';
-import { fieldOf, jsonIn } from '#shared/kube/decode/wire-object.ts';
+import { isManaged } from '#shared/kube/annotations/annotations.ts';
+import { decodeNamespace } from '#shared/kube/decode/decode-objects.ts';
+import { jsonIn } from '#shared/kube/decode/wire-object.ts';
 import { NAMESPACES, QUEUES, type Resource } from '#shared/kube/resource.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { type Manifest, manifestsIn, ofKind, parseManifests } from '#cli/manifests/parse-manifests.ts';
@@ -44,14 +45,15 @@ export async function readWithQueues(
   io: InputIo,
 ): Promise<ClusterManifests> {
   const read = await readManifests(options, resources, io);
-  const isQueued = ofKind(read.manifests, NAMESPACES).some(({ raw }) => isManagedObject(raw));
+  const isQueued = ofKind(read.manifests, NAMESPACES).some(({ raw }) => isQueuedNamespace(raw));
   if (options.filename !== undefined || !isQueued) return read;
   const queues = await readManifests(options, [QUEUES], io);
   return { ...read, manifests: [...read.manifests, ...queues.manifests] };
 }
 
-function isManagedObject({ metadata }: Manifest['raw']): boolean {
-  return fieldOf(fieldOf(metadata, 'labels'), LABEL_QUEUES) === QUEUES_MANAGED;
+function isQueuedNamespace(raw: Manifest['raw']): boolean {
+  const namespace = decodeNamespace(raw);
+  return namespace.ok && isManaged(namespace.value.labels);
 }
 
 /** The client is loaded only if a cluster is used. */

@@ -1,4 +1,4 @@
-import { API_VERSION } from '#shared/kube/api-names.ts';
+import { API_VERSION, LABEL_MANAGED } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
   apiVersionOf,
@@ -16,7 +16,7 @@ export interface FirstDayObject {
   readonly object: KubeObject & { readonly metadata: { readonly name: string } };
 }
 
-const TENANTS = { namespaceSelector: { matchLabels: { tier: 'tenant' } } };
+const TENANTS = { namespaceSelector: { matchLabels: { [LABEL_MANAGED]: 'true' } } };
 
 /**
  * The objects of deploy/examples/first-day.yaml: they only report. The policy warns, the agents are a dry run, quota and

@@ -1,11 +1,11 @@
+import { MANAGED_LABEL } from '#shared/kube/namespace-switches.ts';
 import { DRY_RUN_NOTE, type DryRunStrategy } from '#cli/process-io.ts';
 
 /*
  * Every sentence of `plimsoll init`, to be read from top to bottom.
  */
 
-export const NEXT =
-  'These objects only report. To bring a namespace under them: kubectl label namespace NAME tier=tenant plimsoll.dev/priority-quota=enforced plimsoll.dev/queues=managed';
+export const NEXT = `These objects only report. To bring a namespace under them: kubectl label namespace NAME ${MANAGED_LABEL}`;
 
 /** As kubectl prints it. */
 export function created(object: string, strategy: DryRunStrategy): string {

@@ -113,6 +113,8 @@ export const ANNOTATION_SPARE = 'plimsoll.dev/spare';
 export const ANNOTATION_REQUESTED = 'plimsoll.dev/requested';
 
 export const LABEL_IGNORE = 'plimsoll.dev/ignore';
+/** On a namespace, with the value `true`: every part applies whose own label is absent. */
+export const LABEL_MANAGED = 'plimsoll.dev/managed';
 export const LABEL_PRIORITY_QUOTA = 'plimsoll.dev/priority-quota';
 export const PRIORITY_QUOTA_ENFORCED = 'enforced';
 /** On a namespace: every eviction in it is checked against the disruption limits. */

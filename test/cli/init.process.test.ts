@@ -43,7 +43,7 @@ describe('plimsoll init', () => {
         'nodepressurepolicy.plimsoll.dev/all-nodes not created: batch exists, which it could overrule',
       ],
     ]);
-    expect(first.stderr).toContain('kubectl label namespace NAME tier=tenant');
+    expect(first.stderr).toContain('kubectl label namespace NAME plimsoll.dev/managed=true');
     expect(await getObject(client(), { resource: PRIORITY_CLASSES, name: 'high' })).toMatchObject({
       object: { value: 7 },
     });

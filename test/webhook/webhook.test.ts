@@ -151,13 +151,16 @@ describe('the webhook', () => {
     expect(entries.map(({ name, clientConfig }) => [name, clientConfig.url])).toEqual([
       ['priority.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate`],
       ['quota.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/quota`],
+      ['managed.quota.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/quota`],
       ['templates.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/templates`],
       ['classes.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/classes`],
       ['evictions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/evictions`],
       ['own-evictions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/evictions`],
       ['deletions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/deletions`],
       ['limited-evictions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/disruption-limits`],
+      ['managed.limited-evictions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/disruption-limits`],
       ['limited-deletions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/limited-deletions`],
+      ['managed.limited-deletions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/limited-deletions`],
     ]);
   });
 

@@ -14,12 +14,11 @@ import {
   API_GROUP,
   DISRUPTION_ACCOUNT,
   EVICTION_BY_QUEUES,
-  LABEL_QUEUES,
   PROTECTED_NAMESPACES,
-  QUEUES_MANAGED,
   REPORTING_CONTROLLERS,
 } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { celIsOn, NAMESPACE_SWITCHES } from '#shared/kube/namespace-switches.ts';
 import { celList, celVariable, condition } from '#shared/kube/admission/cel-expressions.ts';
 import { boundPolicy } from './validating-policy.ts';
 
@@ -87,7 +86,7 @@ function isPartOn(plural: string): string {
 }
 
 const FOR_QUEUES = `object.?metadata.annotations['${ANNOTATION_EVICTION_PART}'].orValue('') == '${EVICTION_BY_QUEUES}'`;
-const IN_QUEUES = `namespaceObject.metadata.?labels['${LABEL_QUEUES}'].orValue('') == '${QUEUES_MANAGED}'`;
+const IN_QUEUES = celIsOn(NAMESPACE_SWITCHES.queues);
 
 /** A stolen token of ours evicts as its program does: never from kube-system, never without grace, one judged pod. */
 function ownEvictions(): readonly KubeObject[] {
@@ -105,7 +104,7 @@ function ownEvictions(): readonly KubeObject[] {
       },
       {
         expression: `!(${FOR_QUEUES} || ${USER} == '${FORMER_QUEUES_USER}') || ${IN_QUEUES}`,
-        message: `queues may evict only pods of namespaces with the label ${LABEL_QUEUES}=${QUEUES_MANAGED}`,
+        message: 'queues may evict only pods of namespaces whose pods wait in queues',
       },
       {
         expression: "object.?deleteOptions.preconditions.uid.orValue('') != ''",

@@ -5,6 +5,7 @@ import { defaultPolicy, groupDefaultPolicy } from '#shared/kube/admission/defaul
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { accountPolicies, pressurePolicy } from './account-policies.ts';
 import { budgetPolicies } from './budget-policies.ts';
+import { namespacePolicy } from './namespace-policy.ts';
 import { gatePolicy, queuePolicies } from './queue-policies.ts';
 import { recordPolicy } from './record-policy.ts';
 
@@ -18,6 +19,7 @@ export function policyArtifacts() {
   return [
     file('base/webhook/admission-policies', RULES, [...rulePolicies(), ...recordPolicy(), ...budgetPolicies()]),
     file('components/api-server-defaults/mutating-policy', DEFAULTS, [...defaultPolicy(), ...groupDefaultPolicy()]),
+    file('base/namespace-labels', 'tools/policies/namespace-policy.ts', namespacePolicy()),
     file('base/account-policies', OF_ACCOUNTS, accountPolicies()),
     file('components/controller/admission-policy', OF_ACCOUNTS, pressurePolicy(ACCOUNTS.controller, 'controller')),
     file('components/queues/gate-policy', OF_QUEUES, gatePolicy()),

@@ -167,5 +167,5 @@ export const JOB_GANGS = {
       `!${hasIn('object.spec.template.metadata', LABEL_GANG_SIZE)} && !${hasIn('object.spec.template.metadata', LABEL_GANG_MIN)}`,
     ),
   ],
-  mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: ADD_LABELS } }],
+  patch: ADD_LABELS,
 };

@@ -1,10 +1,5 @@
-import {
-  ANNOTATION_ADMITTED,
-  CONDITION_WAITS_IN_QUEUE,
-  LABEL_QUEUES,
-  QUEUE_GATE,
-  QUEUES_MANAGED,
-} from '#shared/kube/api-names.ts';
+import { ANNOTATION_ADMITTED, CONDITION_WAITS_IN_QUEUE, QUEUE_GATE } from '#shared/kube/api-names.ts';
+import { celIsOn, NAMESPACE_SWITCHES } from '#shared/kube/namespace-switches.ts';
 
 import { celList, celVariable, type CelVariable } from '#shared/kube/admission/cel-expressions.ts';
 
@@ -27,7 +22,7 @@ export const LEADER_VARIABLES: readonly CelVariable[] = [
   celVariable('oldStatus', 'dyn(oldObject).?status.orValue({})'),
   celVariable('conditions', 'variables.status.?conditions.orValue([])'),
   celVariable('oldConditions', 'variables.oldStatus.?conditions.orValue([])'),
-  celVariable('isWaiting', `namespaceObject.metadata.?labels['${LABEL_QUEUES}'].orValue('') == '${QUEUES_MANAGED}'`),
+  celVariable('isWaiting', celIsOn(NAMESPACE_SWITCHES.queues)),
 ];
 
 /** Whether two maps in variables differ only in some fields. */

@@ -16,6 +16,7 @@ import {
   QUEUES_MANAGED,
   RELEASE_VERB,
 } from '#shared/kube/api-names.ts';
+import { celIsOn, MANAGED_LABEL, NAMESPACE_SWITCHES } from '#shared/kube/namespace-switches.ts';
 import {
   celList,
   celVariable,
@@ -52,7 +53,7 @@ const IS_MARKED = [
 const NAMES_NODE = "dyn(object).spec.?nodeName.orValue('') != ''";
 const MISSES_GATE = `${NOT_A_NODE.expression} && (${IS_CREATE} ? ${NAMES_NODE} || !${isGated('dyn(object)')} : ${isGated('dyn(oldObject)')} && !${isGated('dyn(object)')})`;
 
-/** Only the binding for managed namespaces has a parameter; conditions cannot read the labels of the namespace. */
+/** Only bindings for managed namespaces have a parameter; conditions cannot read the labels of the namespace. */
 const IN_QUEUES = `params != null && ${IS_POD} && (${MISSES_GATE} || ${POD_GANGS.isWritten})`;
 const IS_BY_LEADER = `${IS_LEADER} && ${CHANGES_POD}`;
 
@@ -60,7 +61,7 @@ const VARIABLES: readonly CelVariable[] = [
   celVariable('isByLeader', IS_BY_LEADER),
   celVariable(
     'isQueued',
-    `params != null && ${IS_POD} && !(request.namespace in ${celList(EXEMPT_NAMESPACES)}) && namespaceObject.metadata.?labels['${LABEL_IGNORE}'].orValue('') != 'true'`,
+    `params != null && ${IS_POD} && !(request.namespace in ${celList(EXEMPT_NAMESPACES)}) && namespaceObject.metadata.?labels['${LABEL_IGNORE}'].orValue('') != 'true' && ${celIsOn(NAMESPACE_SWITCHES.queues)}`,
   ),
   celVariable('missesGate', `variables.isQueued && ${MISSES_GATE}`),
   ...POD_GANGS.variables,
@@ -86,7 +87,7 @@ const VALIDATIONS = [
   },
   {
     expression: `!variables.missesGate || !(${IS_CREATE} && ${NAMES_NODE}) || !${IS_GATE_ADDED}`,
-    message: `spec.nodeName must not be set: pods of this namespace wait in a queue (namespace label ${LABEL_QUEUES}=${QUEUES_MANAGED})`,
+    message: `spec.nodeName must not be set: pods of this namespace wait in a queue (namespace label ${LABEL_QUEUES}=${QUEUES_MANAGED} or ${MANAGED_LABEL})`,
   },
   {
     expression: `!variables.missesGate || !(${IS_CREATE}) || ${isGated('dyn(object)')} || !${IS_GATE_ADDED}`,

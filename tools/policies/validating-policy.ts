@@ -4,6 +4,11 @@ import type { CelVariable, MatchCondition } from '#shared/kube/admission/cel-exp
 const apiVersion = 'admissionregistration.k8s.io/v1';
 const BINDING = 'ValidatingAdmissionPolicyBinding';
 
+export interface Validation {
+  readonly expression: string;
+  readonly [said: string]: string;
+}
+
 /** The object with which a policy is evaluated, as `params`; without one it is not evaluated. */
 interface Params {
   readonly paramKind: object;
@@ -24,16 +29,26 @@ export interface Validating {
   readonly params?: Params;
   readonly matchConditions: readonly MatchCondition[];
   readonly variables?: readonly CelVariable[];
-  readonly validations: readonly object[];
+  readonly validations: readonly Validation[];
 }
 
-/** A ValidatingAdmissionPolicy, and its binding for everything that it matches. */
-export function boundPolicy(policy: Validating, action: 'Deny' | 'Warn' = 'Deny'): readonly KubeObject[] {
+/** A binding of a policy, for everything that the policy matches or for a part of it. */
+export interface Bound {
+  readonly name: string;
+  readonly matchResources?: object;
+}
+
+/** A ValidatingAdmissionPolicy, and its bindings; by default one for everything that it matches. */
+export function boundPolicy(
+  policy: Validating,
+  action: 'Deny' | 'Warn' = 'Deny',
+  bound: readonly Bound[] = [{ name: policy.name }],
+): readonly KubeObject[] {
   const { params, name } = policy;
   const chosen = params?.name === undefined ? { selector: {} } : { name: params.name };
   const paramRef = params && { ...chosen, parameterNotFoundAction: 'Allow' };
-  const binding = { name, policyName: name, ...(paramRef && { paramRef }), validationActions: [action] };
-  return [validatingPolicy(policy), bindingOf(policy, binding)];
+  const shared = { policyName: name, ...(paramRef && { paramRef }), validationActions: [action] };
+  return [validatingPolicy(policy), ...bound.map((each) => bindingOf(policy, { ...each, ...shared }))];
 }
 
 /** The policy alone. Includes defaults of the API server, so that another manager may apply it without a conflict. */

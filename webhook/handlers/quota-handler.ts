@@ -16,7 +16,7 @@ import type { PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
 import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 import { refusalBeforeCharge, type ChargeRequest } from '#shared/domain/admission/decide-validation.ts';
-import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
+import { isOn, NAMESPACE_SWITCHES } from '#shared/kube/namespace-switches.ts';
 import { ERRORS } from '#webhook/messages.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import type { PodSources } from './pod-handlers.ts';
@@ -112,7 +112,7 @@ export async function quotasOf(
 
 /** The API server calls this entry only for labelled namespaces: if a cache does not show the label, it is behind. */
 function isEnforced(labels: ReadonlyMap<string, string> | undefined): labels is ReadonlyMap<string, string> {
-  return labels?.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED;
+  return isOn(NAMESPACE_SWITCHES.quotas, labels);
 }
 
 async function readExisting(namespace: string, readLabels: QuotaSources['readLabels']) {

@@ -20,7 +20,7 @@ import { parseItem } from '#shared/kube/list/list-scanner.ts';
 import { createPageSize } from '#shared/kube/reflector/reflector-target.ts';
 import { readPages } from '#shared/kube/reflector/read-list.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
-import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
+import { isOn, NAMESPACE_SWITCHES, queriesFor } from '#shared/kube/namespace-switches.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { reportRounds } from '#shared/runtime/fault-log.ts';
 import { PodInformer } from './pod-informer.ts';
@@ -32,7 +32,7 @@ const PAGE_SIZE = 500;
 /** Keeps the view's namespaces equal to those in which quotas are enforced, following the cache. */
 function followNamespaces(namespaces: Reflector<CachedNamespace>, view: PodView, changed: () => void): void {
   const take = (namespace: CachedNamespace): void => {
-    if (namespace.labels.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED) view.addNamespace(namespace);
+    if (isOn(NAMESPACE_SWITCHES.quotas, namespace.labels)) view.addNamespace(namespace);
     else view.removeNamespace(namespace.name);
   };
   for (const namespace of namespaces.values()) take(namespace);
@@ -51,14 +51,18 @@ async function areNamespacesKnown(
   { client, clock, view }: { readonly client: KubeClient; readonly clock: Clock; readonly view: PodView },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const labelSelector = `${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`;
-  const source = { client, clock, resource: NAMESPACES, labelSelector };
+  const source = { client, clock, resource: NAMESPACES };
   let areKnown = true;
-  const pages = await readPages(source, { pageSize: createPageSize(PAGE_SIZE), signal }, (json) => {
-    areKnown &&= isKnown(view, parseItem(json));
-  });
-  if (pages.kind === 'read') return areKnown;
-  throw new Error(ERRORS.list('namespaces', pages.kind === 'refused' ? pages.failure.message : pages.kind));
+  const readFor = async (labelSelector: string): Promise<void> => {
+    const limits = { pageSize: createPageSize(PAGE_SIZE), signal };
+    const pages = await readPages({ ...source, labelSelector }, limits, (json) => {
+      areKnown &&= isKnown(view, parseItem(json));
+    });
+    if (pages.kind === 'read') return;
+    throw new Error(ERRORS.list('namespaces', pages.kind === 'refused' ? pages.failure.message : pages.kind));
+  };
+  await Promise.all(queriesFor(NAMESPACE_SWITCHES.quotas).map(readFor));
+  return areKnown;
 }
 
 function isKnown(view: PodView, raw: unknown): boolean {

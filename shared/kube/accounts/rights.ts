@@ -5,6 +5,7 @@ import {
   QUEUE_POLICY_NAMES,
   RELEASE_VERB,
 } from '#shared/kube/api-names.ts';
+import { managedName } from '#shared/kube/namespace-switches.ts';
 
 /** What RBAC allows an account: verbs on resources of one API group. */
 export interface Right {
@@ -39,7 +40,7 @@ function lease(name: string, verbs?: string): readonly Right[] {
 
 /** Since when the mark of pods that were let in is guarded. */
 const MARK_GUARD = may(ADMISSION, 'validatingadmissionpolicies validatingadmissionpolicybindings', 'get', {
-  names: [QUEUE_POLICY_NAMES.mark, QUEUE_POLICY_NAMES.guard],
+  names: [QUEUE_POLICY_NAMES.mark, QUEUE_POLICY_NAMES.guard, managedName(QUEUE_POLICY_NAMES.guard)],
 });
 
 /** The copy of the cluster that the parts of the scheduler process decide from. */

@@ -11,7 +11,7 @@ import { RULES_FOR } from '#shared/domain/admission/policy-rules.ts';
 import { CEL_SPARE_FAULT } from '#shared/domain/admission/rules/spare-rules.ts';
 import { celLabelRule } from '#shared/domain/admission/rules/room-rules.ts';
 import { SERVICE_ACCOUNT_PREFIX } from '#shared/domain/priority/classes-and-policies.ts';
-import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
+import { celIsOn, NAMESPACE_SWITCHES } from '#shared/kube/namespace-switches.ts';
 import { SPARE_VARIABLES } from './spare-expressions.ts';
 import { QUOTA_LABEL } from './judged-namespaces.ts';
 import { celVariable, type CelVariable, NUMBERS, ROW } from './cel-expressions.ts';
@@ -24,11 +24,7 @@ const MAX_GROUPS = ROW * ROW;
 export function heldRules(account: string): readonly CelVariable[] {
   return [
     celVariable('labels', 'namespaceObject.?metadata.?labels.orValue({})'),
-    celVariable(
-      'isQuotaEnforced',
-      `'${LABEL_PRIORITY_QUOTA}' in variables.labels &&`,
-      `variables.labels['${LABEL_PRIORITY_QUOTA}'] == '${PRIORITY_QUOTA_ENFORCED}'`,
-    ),
+    celVariable('isQuotaEnforced', celIsOn(NAMESPACE_SWITCHES.quotas, 'variables.labels')),
     celVariable('username', "request.userInfo.?username.orValue('')"),
     celVariable('groups', 'request.userInfo.?groups.orValue([])'),
     celVariable('account', `'${SERVICE_ACCOUNT_PREFIX}' + request.namespace + ':' + ${account}`),

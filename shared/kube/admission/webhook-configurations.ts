@@ -14,7 +14,8 @@ import {
   OWN_ACCOUNTS,
   SCHEDULERS,
 } from './cel-expressions.ts';
-import { judgedNamespaces, LIMITS_ENFORCED, QUOTA_ENFORCED } from './judged-namespaces.ts';
+import { managedName, NAMESPACE_SWITCHES, type NamespaceSwitch, selecting } from '#shared/kube/namespace-switches.ts';
+import { judgedNamespaces } from './judged-namespaces.ts';
 
 /** How the API server reaches the webhook: a Service in the cluster, or a URL outside of it. */
 export type WebhookTarget =
@@ -142,16 +143,15 @@ function entriesLettingIn(shared: SharedParts): readonly WebhookEntry[] {
       namespaceSelector: judgedNamespaces(),
       matchConditions: [NOT_A_NODE, NOT_OURSELVES],
     },
-    {
+    ...whereOn(NAMESPACE_SWITCHES.quotas, {
       ...shared,
       timeoutSeconds: DECIDING_TIMEOUT_SECONDS,
       name: WEBHOOK_ENTRIES.quota,
       path: WEBHOOK_PATHS.quota,
       rules: [CREATED_PODS, RESIZED_PODS, CREATED_POD_GROUPS],
       failurePolicy: 'Fail',
-      namespaceSelector: judgedNamespaces(QUOTA_ENFORCED),
       matchConditions: [NOT_A_NODE],
-    },
+    }),
     {
       ...deciding,
       name: WEBHOOK_ENTRIES.templates,
@@ -215,21 +215,18 @@ function entriesOfRemovals(shared: SharedParts, others: readonly string[]): read
 
 /** Only in namespaces that enable it: in all others drains work while the webhook is away. */
 function entriesOfLimits(shared: SharedParts): readonly WebhookEntry[] {
-  const limited = {
-    ...shared,
-    path: WEBHOOK_PATHS.limits,
-    namespaceSelector: judgedNamespaces(LIMITS_ENFORCED),
-  };
+  const { limits } = NAMESPACE_SWITCHES;
   return [
-    {
-      ...limited,
+    ...whereOn(limits, {
+      ...shared,
       name: WEBHOOK_ENTRIES.limitedEvictions,
+      path: WEBHOOK_PATHS.limits,
       rules: [EVICTIONS],
       failurePolicy: 'Fail',
       matchConditions: [NOT_OURSELVES],
-    },
-    {
-      ...limited,
+    }),
+    ...whereOn(limits, {
+      ...shared,
       name: WEBHOOK_ENTRIES.limitedDeletions,
       path: WEBHOOK_PATHS.limitedDeletions,
       rules: [rule('', ['pods'], ['DELETE'])],
@@ -237,7 +234,16 @@ function entriesOfLimits(shared: SharedParts): readonly WebhookEntry[] {
       failurePolicy: 'Ignore',
       timeoutSeconds: COUNTING_TIMEOUT_SECONDS,
       matchConditions: [NOT_A_NODE, DISRUPTS],
-    },
+    }),
+  ];
+}
+
+/** The entry for the label of a part, and the same for the label for all parts. */
+function whereOn(part: NamespaceSwitch, entry: WebhookEntry): readonly WebhookEntry[] {
+  const { own, managed } = selecting(part);
+  return [
+    { ...entry, namespaceSelector: judgedNamespaces(...own) },
+    { ...entry, name: managedName(entry.name), namespaceSelector: judgedNamespaces(...managed) },
   ];
 }
 

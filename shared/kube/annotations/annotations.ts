@@ -8,12 +8,11 @@ import {
   LABEL_APPLICATION,
   LABEL_APPLICATION_OF_OTHERS,
   LABEL_ORIGINATOR,
-  LABEL_QUEUES,
   LABEL_SPARK_ROLE,
   QUEUE_GATE,
-  QUEUES_MANAGED,
   LABEL_IGNORE,
 } from '#shared/kube/api-names.ts';
+import { isOn, NAMESPACE_SWITCHES } from '#shared/kube/namespace-switches.ts';
 import { type Pod, controllerOf } from '#shared/domain/pod/pod.ts';
 import { preemptionProtection } from '#shared/domain/placement/victims/victims-on-node.ts';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
@@ -85,7 +84,7 @@ export function isMarkedLast({ annotations, spec }: Pod, optOutCeiling: number):
 
 /** Whether pods of a namespace with these labels wait in queues. */
 export function isManaged(labels: ReadonlyMap<string, string> | undefined): boolean {
-  return labels?.get(LABEL_QUEUES) === QUEUES_MANAGED;
+  return isOn(NAMESPACE_SWITCHES.queues, labels);
 }
 
 /** By its own label, the label of Spark or YuniKorn, its controller, or the pod alone. */

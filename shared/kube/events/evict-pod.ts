@@ -3,6 +3,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Failure, Outcome } from '#shared/kube/client/outcome.ts';
 import { PODS, resourcePath } from '#shared/kube/resource.ts';
 import { WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
+import { managedName } from '#shared/kube/namespace-switches.ts';
 
 const ID_LENGTH = 12;
 
@@ -152,10 +153,12 @@ function throttleCause({ details, message }: Failure): ThrottleCause {
   return SCOPES.find((scope) => reasons.includes(LIMIT_CAUSES[scope])) ?? (isDenied(message) ? 'webhook' : 'throttled');
 }
 
+const OWN_ENTRIES = new Set<string>(Object.values(WEBHOOK_ENTRIES).flatMap((name) => [name, managedName(name)]));
+
 /** What the API server says of a webhook's denial, whatever its code; one of ours without a cause could not decide. */
 function isDenied(message: string): boolean {
   const webhook = /^admission webhook "(?<name>[^"]*)" denied the request/.exec(message)?.groups?.['name'];
-  return webhook !== undefined && !Object.values<string>(WEBHOOK_ENTRIES).includes(webhook);
+  return webhook !== undefined && !OWN_ENTRIES.has(webhook);
 }
 
 /** The API server answers 500 here. It must not be mistaken for an exhausted budget (TR-9). */

@@ -34,7 +34,7 @@ function refusals(object: object, { resource = 'pods', operation = 'CREATE', bef
     oldObject: before === undefined ? null : pod(before),
     request: celValue({ operation, namespace: 'shop', resource: { resource }, userInfo: { username: 'ann' } }),
     params: celValue({}),
-    namespaceObject: celValue({ metadata: {} }),
+    namespaceObject: celValue({ metadata: { labels: { 'plimsoll.dev/queues': 'managed' } } }),
     authorizer: new AuthorizerValue(),
   });
   return faults.map((fault) => String(at(fault, 'message')));

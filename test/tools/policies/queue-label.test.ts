@@ -37,7 +37,7 @@ function faultsOf(label: string, namespaceLabels: object, params: unknown) {
     oldObject: null,
     request: celValue({ operation: 'CREATE', namespace: 'shop', userInfo: { username: 'ann' } }),
     params: celValue(params),
-    namespaceObject: celValue({ metadata: { labels: namespaceLabels } }),
+    namespaceObject: celValue({ metadata: { labels: { 'plimsoll.dev/queues': 'managed', ...namespaceLabels } } }),
     authorizer: new AuthorizerValue(),
   });
 }

@@ -46,6 +46,9 @@ interface Pod {
   readonly nodeName?: string;
 }
 
+/** Also where the binding does not say so: then there is no parameter. */
+const OF_QUEUES = { 'plimsoll.dev/queues': 'managed' };
+
 function activation(object: object, asked: Asked) {
   const {
     user = 'ann',
@@ -54,7 +57,7 @@ function activation(object: object, asked: Asked) {
     subResource,
     isManaged = true,
     namespace = 'shop',
-    namespaceLabels = {},
+    namespaceLabels = OF_QUEUES,
   } = asked;
   const operation = before === undefined ? 'CREATE' : 'UPDATE';
   const resource = { resource: 'pods' };
@@ -128,13 +131,25 @@ test.each<[string, object, Asked, string]>([
   expect(faultsOf(object, asked).slice(0, 1)).toEqual(saying(text));
 });
 
+test('the label for all parts asks for the gate', () => {
+  const asked = { namespaceLabels: { 'plimsoll.dev/managed': 'true' } };
+  expect(faultsOf(pod({ gates: [] }), asked)).toEqual(saying('nothing has added it'));
+});
+
 test('the gate comes off by a user with the right to release', () => {
   expect(faultsOf(pod({ gates: [] }), { before: GATED })).toEqual([]);
 });
 
 test.each<[string, Asked]>([
   ['kube-system', { namespace: 'kube-system' }],
-  ['a namespace that is ignored', { namespaceLabels: { 'plimsoll.dev/ignore': 'true' } }],
+  [
+    'a namespace that is ignored',
+    { namespaceLabels: { 'plimsoll.dev/ignore': 'true', 'plimsoll.dev/managed': 'true' } },
+  ],
+  [
+    'a namespace whose own label wins',
+    { namespaceLabels: { 'plimsoll.dev/queues': 'false', 'plimsoll.dev/managed': 'true' } },
+  ],
 ])('pods of %s need no gate, even where it is managed', (_, asked) => {
   expect(faultsOf(pod({ gates: [] }), asked)).toEqual([]);
 });

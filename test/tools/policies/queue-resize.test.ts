@@ -32,7 +32,7 @@ function said(before: object, after: object, queue: object = QUEUE) {
     oldObject: celValue(before),
     request: celValue({ operation: 'UPDATE', namespace: 'shop', userInfo: { username: 'ann' } }),
     params: celValue(queue),
-    namespaceObject: celValue({ metadata: {} }),
+    namespaceObject: celValue({ metadata: { labels: { 'plimsoll.dev/queues': 'managed' } } }),
     authorizer: new AuthorizerValue(),
   });
   expect(faults.filter(({ kind }) => kind === 'failed')).toEqual([]);

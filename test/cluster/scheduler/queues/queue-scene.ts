@@ -34,6 +34,11 @@ function queueOf(name: string, spec: object): object {
   return { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name }, spec };
 }
 
+type Labels = Readonly<Record<string, string>>;
+/** The label for all parts, by which every policy of queues holds that holds by theirs. */
+export const MANAGED: Labels = { 'plimsoll.dev/managed': 'true' };
+const BY_OWN_LABEL: Labels = { 'plimsoll.dev/queues': 'managed' };
+
 /** A cluster with all that is shipped, whose parts are off; the leader of queues is started by the suite. */
 export function queueScene(own: () => OwnCluster) {
   const user = (name?: string): AsUser => asUser(own().connection, name);
@@ -56,9 +61,9 @@ export function queueScene(own: () => OwnCluster) {
     }, PATIENCE_MS);
   }
 
-  /** A namespace whose pods wait in queues. */
-  async function manage(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
-    await create('/api/v1/namespaces', { metadata: { name, labels: { 'plimsoll.dev/queues': 'managed', ...labels } } });
+  /** A namespace whose pods wait in queues, by the label of queues or by another one. */
+  async function manage(name: string, labels: Labels = {}, by: Labels = BY_OWN_LABEL): Promise<void> {
+    await create('/api/v1/namespaces', { metadata: { name, labels: { ...by, ...labels } } });
   }
 
   async function queue(name: string, spec: object): Promise<void> {

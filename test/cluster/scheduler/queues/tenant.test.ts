@@ -6,7 +6,7 @@ import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane
 import { startPodCreates } from '#test/cluster/installed/support/pod-creates.ts';
 import { runKubectl } from '#test/cluster/installed/support/run-kubectl.ts';
 import { eventually } from '#test/build/waiting.ts';
-import { gatesOf, LEADER, PATIENCE_MS, podOf, pods, queueScene } from './queue-scene.ts';
+import { gatesOf, LEADER, MANAGED, PATIENCE_MS, podOf, pods, queueScene } from './queue-scene.ts';
 import { GANG_ANSWERS, gangAnswers, ofDaemonSet, resized, WARNED_OF } from './tenant-requests.ts';
 
 const GATE = 'plimsoll.dev/queue';
@@ -19,7 +19,7 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
 
   beforeAll(async () => {
     await scene.install();
-    await scene.manage('shop', { team: 'shop' });
+    await scene.manage('shop', { team: 'shop' }, MANAGED);
     await scene.queue('mine', { namespaceSelector: { matchLabels: { team: 'shop' } } });
     await scene.queue('theirs', {
       namespaceSelector: { matchExpressions: [{ key: 'team', operator: 'NotIn', values: ['shop'] }] },
@@ -130,7 +130,7 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
   });
 
   test('changes neither its namespace nor a queue', async () => {
-    const label = { metadata: { labels: { 'plimsoll.dev/queues': null } } };
+    const label = { metadata: { labels: { 'plimsoll.dev/managed': null } } };
     expect((await tenant('PATCH', '/api/v1/namespaces/shop', label)).status).toBe(403);
     const open = { spec: { namespaceSelector: {} } };
     expect((await tenant('PATCH', '/apis/plimsoll.dev/v1alpha1/queues/theirs', open)).status).toBe(403);
