@@ -9,7 +9,9 @@ interface OpenStart {
 
 /** Each has as many requests open as there may be for one list. */
 const MAX_STARTS = 16;
-/** Beyond, none begins: what is set aside and not yet let in keeps others out, and each pod is two writes. */
+/** Of one namespace, so that a tenant with many gangs leaves starts to others. */
+const MAX_OF_NAMESPACE = 8;
+/** With so many pods of a namespace none of its gangs begins: what is set aside and not yet let in keeps others out. */
 const MAX_PODS = 1_000;
 
 /** The gangs that are being started, by name. */
@@ -28,10 +30,12 @@ export class OpenStarts {
     this.#starts.delete(gang);
   }
 
-  /** Whether no other gang begins to start now. */
-  isFull(): boolean {
-    const pods = this.#all().reduce((sum, { nodeOf }) => sum + nodeOf.size, 0);
-    return this.#starts.size >= MAX_STARTS || pods >= MAX_PODS;
+  /** Whether this gang, `namespace/name`, does not begin to start now. */
+  isFullFor(gang: string): boolean {
+    const namespace = gang.slice(0, gang.indexOf('/') + 1);
+    const own = [...this.#starts].filter(([name]) => name.startsWith(namespace));
+    const pods = own.reduce((sum, [, { nodeOf }]) => sum + nodeOf.size, 0);
+    return this.#starts.size >= MAX_STARTS || own.length >= MAX_OF_NAMESPACE || pods >= MAX_PODS;
   }
 
   hasPod(uid: string): boolean {

@@ -129,7 +129,7 @@ export class StartGangs {
     for (const whole of wholes) {
       if (this.#starts.has(whole.name) || signal.aborted) continue;
       const isLate = this.#now - began >= PLANNED_WITHIN_MS || this.#now < this.#restsUntil;
-      if (isLate || this.#starts.isFull()) this.pause(whole.name, NOT_YET({}), NOT_YET_MS);
+      if (isLate || this.#starts.isFullFor(whole.name)) this.pause(whole.name, NOT_YET({}), NOT_YET_MS);
       else await this.#planOne(whole, signal);
     }
     if (this.#now >= this.#restsUntil) this.#restsUntil = this.#now + REST_FACTOR * (this.#now - began);
@@ -263,7 +263,9 @@ export class StartGangs {
     const until = this.#now + SEEN_WITHIN_MS;
     const isSeen = (): boolean => [...nodeOf].every(([uid, node]) => this.#nominatedTo(uid) === node);
     while (!isSeen()) {
-      if (this.#now >= until || signal.aborted || !this.#wanted.has(whole.name)) return false;
+      const isOver = this.#now >= until || signal.aborted || !this.#wanted.has(whole.name);
+      // One of its pods may be gone.
+      if (isOver || this.#podsOf(whole) === undefined) return false;
       await clock.sleep(LOOK_MS, signal);
     }
     const pods = this.#podsOf(whole);

@@ -12,7 +12,7 @@ import { scriptedClient } from '#test/fakes/scripted-client.ts';
 const GANGS = 1_000;
 
 /** So many gangs whose pods all fit at once, and an API server that answers no write. */
-function stageOf(size: number) {
+function stageOf(size: number, namespaces: number) {
   const snapshot = emptySnapshot();
   for (let index = 0; index < 100; index += 1)
     putNode(snapshot, buildNode({ name: `node-${index}`, allocatable: { cpu: '100000', pods: '100000' } }));
@@ -21,7 +21,7 @@ function stageOf(size: number) {
     return { uid, name: uid, namespace: 'shop', otherGates: [], unplaced } as unknown as QueuedPod;
   };
   const gangOf = (_: unknown, gang: number): WaitingPod => {
-    const name = `gang-${gang}`;
+    const name = `space-${gang % namespaces}/gang-${gang}`;
     const members = () => Array.from({ length: size }, (__, index) => ({ uid: `${name}-${index}` }));
     return Object.defineProperty({ name, queue: 'q' }, 'members', { get: members }) as unknown as WaitingPod;
   };
@@ -39,12 +39,22 @@ function stageOf(size: number) {
 }
 
 test.each([
-  ['large ones', 1_000, 1, 16],
-  ['small ones', 2, 16, 32],
-  ['ones that together are not larger than the largest', 100, 10, 160],
-])('of a thousand gangs only some start at once: %s', async (_, size, most, requests) => {
-  const stage = stageOf(size);
+  ['large ones', { size: 1_000, namespaces: 1 }, { starts: 1, requests: 16 }],
+  ['small ones', { size: 2, namespaces: 1 }, { starts: 8, requests: 16 }],
+  ['small ones of many namespaces', { size: 2, namespaces: 100 }, { starts: 16, requests: 32 }],
+  ['of one namespace, as many pods as the largest has', { size: 250, namespaces: 2 }, { starts: 8, requests: 128 }],
+])('of a thousand gangs only some start at once: %s', async (_, { size, namespaces }, { starts, requests }) => {
+  const stage = stageOf(size, namespaces);
   for (let pass = 0; pass < 2; pass += 1) await stage.begin();
-  expect([stage.begun().length, stage.requests.length]).toEqual([most, requests]);
-  expect(stage.starts.whyNotNow(`gang-${GANGS - 1}`)?.code).toBe('GangNotPlannedYet');
+  expect([stage.begun().length, stage.requests.length]).toEqual([starts, requests]);
+  const last = stage.starting.at(-1)?.name ?? '';
+  expect(stage.starts.whyNotNow(last)?.code).toBe('GangNotPlannedYet');
+});
+
+test('gangs of one namespace that do not get on leave a start to another one', async () => {
+  const stage = stageOf(2, 1);
+  await stage.begin();
+  const other = Object.defineProperty({ name: 'other/gang', queue: 'q' }, 'members', { value: [{ uid: 'a' }] });
+  await stage.starts.round({ starting: [other as unknown as WaitingPod], seeking: [] }, new AbortController().signal);
+  expect(stage.starts.isStarting('a')).toBe(true);
 });
