@@ -19,6 +19,7 @@ import { createReporter, type Reporter, type AgentLog, createAgentLog } from './
 import { createInventoryMetrics, type SourcesShown } from './report/source-metrics.ts';
 import { createSpareMeter, lendingProblem, type SpareMeter } from './spare.ts';
 import { createStatusWriter, createPublisher, type StatusWriter } from './report/status-writer.ts';
+import { createThrottle, type Throttle, type ThrottlePorts } from './throttle.ts';
 import { type AgentParts, type AgentPorts, type Wiring, openParts } from './wire.ts';
 
 export interface Agent {
@@ -37,12 +38,13 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
   const parts = await openParts(configuration, ports);
   const wiring: Wiring = { configuration, ports, parts };
   const agentLog = createAgentLog(ports.log);
-  const showInventory = createInventoryMetrics(parts.metrics, ports.log);
+  const takeInventory = wireInventory(wiring);
   const reporter = wireReporter(wiring, agentLog);
   const passRunner = wirePasses(wiring, reporter);
   let lastResult: PassResult | undefined;
   const spare = wireSpare(wiring);
-  const { writer, publish } = wirePublisher(wiring, { reporter, spare }, () => lastResult);
+  const throttle = wireThrottle(wiring, { lastResult: () => lastResult, written: () => writer.throttled() });
+  const { writer, publish } = wirePublisher(wiring, { reporter, spare, throttle }, () => lastResult);
   let running: Promise<unknown> = Promise.resolve();
   let health: Server | undefined;
 
@@ -53,11 +55,6 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
     reporter.passed(latest);
     spare.passed(latest);
     agentLog.showFallback(parts.source.fallback());
-  }
-
-  /** With the summary source the node may be another machine than this one, so no inventory is taken. */
-  async function takeInventory(): Promise<void> {
-    if (parts.source.kind === 'kernel') showInventory(await askInventory());
   }
 
   async function start(signal: AbortSignal): Promise<Server> {
@@ -77,6 +74,7 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
       parts.source.run(signal),
       follow('namespaces', EVERY_SECOND, (aborted) => refreshNamespaces(parts, aborted)),
       follow('status', EVERY_SECOND, publish),
+      follow('throttle', EVERY_SECOND, throttle.turn),
       follow('probe', EVERY_SECOND, (aborted) => probeApiServer(parts, writer, aborted)),
       follow('cross-check', EVERY_TEN_SECONDS, parts.crossCheck.check),
       follow('inventory', EVERY_TEN_MINUTES, takeInventory),
@@ -90,8 +88,9 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
 
   async function stop(): Promise<void> {
     await passRunner.settled();
-    await parts.recorder.flush();
     await running;
+    await throttle.release();
+    await parts.recorder.flush();
     await health?.close();
     parts.source.close();
     parts.client.close();
@@ -171,7 +170,11 @@ function avoidedOwners({ nodePressure }: AgentParts, clock: Pick<Clock, 'now'>):
 /** Connects the publisher of gauges and status with its inputs. */
 function wirePublisher(
   { configuration, ports, parts }: Wiring,
-  { reporter, spare }: { readonly reporter: Reporter; readonly spare: SpareMeter },
+  {
+    reporter,
+    spare,
+    throttle,
+  }: { readonly reporter: Reporter; readonly spare: SpareMeter; readonly throttle: Throttle },
   lastResult: () => PassResult | undefined,
 ): { readonly writer: StatusWriter; readonly publish: ReturnType<typeof createPublisher> } {
   const { nodeName } = configuration;
@@ -191,6 +194,7 @@ function wirePublisher(
     doubts: () => ({ sources: doubtsOfSources(parts), policies: parts.policies.seen() }),
     sources: () => shownSources(parts),
     spare: spare.status,
+    throttled: throttle.status,
     metrics: parts.agentMetrics,
     clock: ports.clock,
   });
@@ -205,6 +209,21 @@ function wireSpare({ ports: { clock }, parts }: Wiring): SpareMeter {
     previousStatus: parts.previousStatus,
     clock,
   });
+}
+
+/** With the summary source the node may be another machine than this one, so no inventory is taken. */
+function wireInventory({ ports: { log }, parts: { metrics, source } }: Wiring): () => Promise<void> {
+  const show = createInventoryMetrics(metrics, log);
+  return async () => {
+    if (source.kind === 'kernel') show(await askInventory());
+  };
+}
+
+function wireThrottle(
+  { configuration, ports, parts }: Wiring,
+  given: Pick<ThrottlePorts, 'lastResult' | 'written'>,
+): Throttle {
+  return createThrottle({ ...ports, ...parts, ...given, nodeName: configuration.nodeName });
 }
 
 /** A contradiction comes first because it stops evictions; the fallback to the kubelet does not. */

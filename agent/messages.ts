@@ -78,6 +78,9 @@ export const EVENTS = {
   thresholdMet: (resource: string) => `Attempting to reclaim ${resource}`,
   cannotEvict: (cause: string) => `Cannot evict: ${cause}`,
   notEvicted: (why: string) => `Not evicted: ${why}`,
+  cpuLimitRestored: (limit: number, why: string) => `CPU limit restored to ${limit}m: ${why}`,
+  cpuLimitNotRestored: (limit: number, cause: string) => `Cannot restore the CPU limit to ${limit}m: ${cause}`,
+  cpuLimitNotLowered: (cause: string) => `Cannot lower the CPU limit: ${cause}`,
   /** The kubelet's messages end in a space. */
   dryRun: (text: string) => `${text.trimEnd()} (dry run)`,
 } as const;
@@ -97,6 +100,8 @@ export const LOG = {
   podUnreadable: 'Cannot read pod',
   policyUnreadable: 'Cannot read NodePressurePolicy',
   policyChanged: 'Policy in force changed',
+  cpuLimitChanged: 'CPU limit changed',
+  cpuLimitKept: 'Cannot change CPU limit',
   unexpected: 'Unexpected error, continuing',
 } as const;
 

@@ -31,6 +31,7 @@ export interface StatusContext {
   /** The status before, written by this process or a previous one. */
   readonly previous: Pick<PreviousStatus, 'conditions' | 'signals'> | undefined;
   readonly spare?: NodePressureStatus['spare'];
+  readonly throttled?: NodePressureStatus['throttled'];
 }
 
 const MAX_NEXT = 10;
@@ -109,6 +110,7 @@ export function nodePressureStatus(result: PassResult, context: StatusContext): 
     pods: podEntries(result.snapshot),
     rules: ruleEntries(result),
     spare: context.spare,
+    throttled: context.throttled,
   };
 }
 

@@ -128,5 +128,6 @@ function significantState(status: NodePressureStatus): string {
     evictions.map(({ uid, outcome, endedAt }) => [uid, outcome, endedAt]),
     isShort(status) ? status.next.map(({ uid }) => uid) : [],
     spareAmounts(status),
+    status.throttled?.map(({ uid, to }) => [uid, to]),
   ]);
 }

@@ -1,7 +1,7 @@
 import { type Backoff, backoffDelay } from '#shared/runtime/repeat.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import { type NodePressureStatus, encodeStatus } from '#shared/api/node-pressure.ts';
+import { type NodePressureStatus, encodeStatus, type ThrottledEntry } from '#shared/api/node-pressure.ts';
 import { LOG } from '#agent/messages.ts';
 import { encodeObject } from '#shared/api/fields.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
@@ -39,6 +39,8 @@ export interface StatusWriter {
   readonly generation: () => number | undefined;
   /** Whether the object says that the node lends spare room. */
   readonly lends: () => boolean;
+  /** The limits that the object says are lowered. */
+  readonly throttled: () => readonly ThrottledEntry[];
   /** Since when it should have said something else; `undefined` while it is up to date. */
   readonly overdueSinceMs: () => number | undefined;
 }
@@ -93,6 +95,7 @@ export function createStatusWriter({ target, periodMs, clock, random, log }: Sta
     isUpToDate: () => isUpToDate,
     generation: () => past.generation,
     lends: () => past.written !== undefined && isLending(past.written.status),
+    throttled: () => past.written?.status.throttled ?? [],
     overdueSinceMs: () => overdueSinceMs,
   };
 }
@@ -146,6 +149,7 @@ export interface PublisherPorts {
   readonly doubts: () => Doubts;
   readonly sources: () => SourcesShown;
   readonly spare: () => NodePressureStatus['spare'];
+  readonly throttled: () => NodePressureStatus['throttled'];
   readonly metrics: AgentMetrics;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
@@ -166,11 +170,16 @@ export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) =>
   let previous: StatusContext['previous'];
   let shownAtMs = -Infinity;
   let shownRecords: readonly EvictionRecord[] = [];
+  let shownThrottled: NodePressureStatus['throttled'];
   let wasEventful = false;
+
+  function isUnchanged(): boolean {
+    return ports.records() === shownRecords && ports.throttled() === shownThrottled;
+  }
 
   /** Updates go on after a shortage until its end is written; a shortage between two updates has left a record. */
   function isRestful(result: PassResult): boolean {
-    const isQuiet = !isEventful(result) && !wasEventful && ports.records() === shownRecords && writer.isUpToDate();
+    const isQuiet = !isEventful(result) && !wasEventful && isUnchanged() && writer.isUpToDate();
     wasEventful = isEventful(result);
     return isQuiet && clock.monotonic() - shownAtMs < QUIET_MS;
   }
@@ -180,6 +189,7 @@ export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) =>
     if (result === undefined || isRestful(result)) return;
     shownAtMs = clock.monotonic();
     shownRecords = ports.records();
+    shownThrottled = ports.throttled();
     const spare = ports.spare();
     ports.metrics.show(result, ports.sources(), clock.monotonic(), spare);
     const previousStatus = ports.previousStatus();
@@ -193,6 +203,7 @@ export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) =>
       generation: writer.generation(),
       previous: previous ?? previousStatus,
       spare,
+      throttled: ports.throttled(),
     });
     previous = status;
     await writer.write(status, signal);

@@ -168,6 +168,18 @@ export const POD_ENTRY = z.object({
   oomKills: INT64.optional('Processes that the kernel has killed in it for memory since it was created.'),
 });
 
+/** A CPU limit that the agent lowered; amounts are millicores. */
+export const THROTTLED_ENTRY = z.object({
+  ...POD,
+  container: clipped(253).required(),
+  before: INT64.required('The limit that it gets back.'),
+  from: INT64.required('The limit before the latest change.'),
+  to: INT64.required('The limit that holds now, or does in a moment.'),
+  used: INT64.required('What the pod used when its limit was lowered first.'),
+  at: INSTANT.required('Time of the first change.'),
+  because: BECAUSE,
+});
+
 /** A threshold or pressure rule in force. */
 export const RULE_ENTRY = z.object({
   rule: clipped(256).required(),
@@ -273,6 +285,13 @@ export const NODE_PRESSURE_STATUS = described(
       'Thresholds in force, and whether each may evict pods. A threshold that was already met when it was set evicts no pod until it has not been met for the transition period, or until it is confirmed; the confirmed threshold before it stays in force meanwhile.',
     ).optional(),
     evictions: entries(EVICTION_ENTRY, 32, 'In-flight evictions and the latest evictions that ended.'),
+    /** `undefined` until a limit has been lowered. */
+    throttled: entries(
+      THROTTLED_ENTRY,
+      10,
+      'CPU limits that are lowered because the node is short of CPU, in millicores. Each stands here before it is lowered, and until the pod has the old limit again.',
+      listMap('uid'),
+    ).optional(),
     /** `undefined` unless the policy says `spare`. */
     spare: SPARE_STATUS.optional(),
   }),

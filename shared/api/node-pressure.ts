@@ -17,6 +17,7 @@ import {
   PREEMPTION_LOOP,
   type RULE_ENTRY,
   type SIGNAL_ENTRY,
+  type THROTTLED_ENTRY,
 } from './node-pressure-fields.ts';
 
 export { type AvoidEntry, lastingEntries } from '#shared/domain/nodes/avoid-nodes.ts';
@@ -31,6 +32,7 @@ export type SignalState = SignalEntry['state'];
 export type NextEntry = Readonly<z.output<typeof NEXT_ENTRY>>;
 /** Figures of one pod; amounts are quantities as text, and what is not measured is absent. */
 export type PodEntry = Readonly<z.output<typeof POD_ENTRY>>;
+export type ThrottledEntry = Readonly<z.output<typeof THROTTLED_ENTRY>>;
 export type RuleEntry = Readonly<z.output<typeof RULE_ENTRY>>;
 /** `Node`: the node itself met the threshold and has not recovered since. `Policy`: other nodes did. */
 export type HeldBy = NonNullable<RuleEntry['heldBy']>;

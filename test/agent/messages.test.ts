@@ -4,12 +4,13 @@ import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { ABORTS, REASONS } from '#shared/decide/eviction/messages.ts';
 import { CONDITIONS, DOUBTS, EVENTS, LOG, OWN_LIMITS } from '#agent/messages.ts';
 import { LENDING } from '#shared/decide/spare/messages.ts';
+import { THROTTLING } from '#shared/decide/throttle/messages.ts';
 import type { ReasonMessage } from '#shared/domain/base/because.ts';
 import { printNamed, printTexts, sections, type Samples } from '#test/build/print-messages.ts';
 
 type Values<Message> = Message extends ReasonMessage<infer Given> ? Given : never;
 /** In the order of the golden file. */
-const ALL_REASONS = { ...REASONS, ...DOUBTS, ...LENDING };
+const ALL_REASONS = { ...REASONS, ...DOUBTS, ...LENDING, ...THROTTLING };
 type ReasonSamples = { readonly [Name in keyof typeof ALL_REASONS]: Values<(typeof ALL_REASONS)[Name]> };
 
 const OPINION = { source: 'node-os-utils', theirsMiB: 900, ownLowMiB: 400, ownHighMiB: 420 };
@@ -112,6 +113,13 @@ const SAMPLES: ReasonSamples = {
   noHistory: { minutes: 12 },
   noThreshold: {},
   doubtful: {},
+  lowered: { used: 3000, request: 500, limit: 4000, to: 1750 },
+  roomAgain: { idle: 1450, kept: 200 },
+  notAsked: {},
+  notMeasured: {},
+  heldLongest: { minutes: 10 },
+  notApplied: { seconds: 30 },
+  agentStops: {},
 };
 
 const ABORT_TEXTS: Samples<typeof ABORTS> = {
@@ -145,6 +153,9 @@ const EVENT_TEXTS: Samples<typeof EVENTS> = {
   thresholdMet: ['memory'],
   cannotEvict: ['forbidden'],
   notEvicted: [REASONS.ownerLimit(SAMPLES.ownerLimit).text],
+  cpuLimitRestored: [2000, THROTTLING.notAsked({}).text],
+  cpuLimitNotRestored: [2000, 'forbidden'],
+  cpuLimitNotLowered: ['forbidden'],
   dryRun: ['The node was low on resource: memory. '],
 };
 

@@ -135,6 +135,8 @@ describe('the rules, each with its sentence', () => {
       'evictionSoftGracePeriod must name every signal of evictionSoft',
     ],
     [NODE_PRESSURE_POLICIES, { cpu: { mode: 'Enforce' } }, 'cpu.mode must be DryRun while mode is DryRun'],
+    [NODE_PRESSURE_POLICIES, { relief: ['ThrottleCPU'] }, 'relief must be [Evict] or [ThrottleCPU, Evict]'],
+    [NODE_PRESSURE_POLICIES, { relief: ['Evict', 'ThrottleCPU'] }, 'relief must be [Evict] or [ThrottleCPU, Evict]'],
     [
       NODE_PRESSURE_POLICIES,
       { ranking: { preset: 'Kubernetes', keys: ['priority'] } },

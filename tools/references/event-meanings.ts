@@ -33,6 +33,21 @@ export const EVENT_MEANINGS: Readonly<Record<keyof typeof EVENT_REASONS, EventMe
   },
   thresholdMet: { about: 'Node', meaning: 'A threshold is met, and the agent evicts a pod to get the resource back' },
   evicted: { about: 'Pod', meaning: 'The agent evicted the pod' },
+  cpuLimitLowered: {
+    type: 'Normal',
+    about: 'Pod',
+    meaning:
+      'The node is short of CPU, and the pod uses more than it requests: the agent lowered its CPU limit, or in a dry run would',
+  },
+  cpuLimitRestored: {
+    type: 'Normal',
+    about: 'Pod',
+    meaning: 'The pod has the CPU limit again that it had before the agent lowered it; the message says why',
+  },
+  cpuLimitNotRestored: {
+    about: 'Pod',
+    meaning: 'The old CPU limit of the pod was refused, for example by a LimitRange; the agent tries again',
+  },
   preempted: { about: 'Pod', meaning: 'kube-scheduler removed the pod for one of higher priority' },
   evictionFailed: {
     about: 'Pod',

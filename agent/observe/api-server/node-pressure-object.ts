@@ -28,6 +28,7 @@ export interface PreviousStatus {
   /** How thresholds and stall rules came into force; `undefined` if the status has no such entry. */
   readonly rules: readonly PreviousRule[] | undefined;
   readonly spare?: NodePressureStatus['spare'];
+  readonly throttled?: NodePressureStatus['throttled'];
   readonly observedAt?: NodePressureStatus['observedAt'];
 }
 
@@ -61,13 +62,14 @@ export function readNodePressure(raw: unknown): NodePressureObject {
 }
 
 function previousStatus({ evictions, rules, ...status }: NodePressureStatus): PreviousStatus {
-  const { conditions, signals, spare, observedAt } = status;
+  const { conditions, signals, spare, throttled, observedAt } = status;
   return {
     conditions,
     signals,
     evictions: evictions.map(evictionRecord),
     rules: rules?.map(previousRule),
     spare,
+    throttled,
     observedAt,
   };
 }

@@ -18,7 +18,7 @@ import {
   watchSource,
   type WatchedSource,
 } from '#agent/observe/source/source.ts';
-import { createCounterWindow } from '#agent/observe/source/counter-window.ts';
+import { createCounterWindow, createLatestRate } from '#agent/observe/source/counter-window.ts';
 import { defineFields, KernelFile, NumberFile, readFields, scratch } from '#agent/observe/source/kernel-file.ts';
 import { nextLine, parseInteger } from '#agent/observe/source/parse-bytes.ts';
 
@@ -66,18 +66,25 @@ function processes(count: ProcessCount | undefined, at: number): ProcessReading 
 }
 
 const CPU_WINDOW_MS = 60_000;
+const CPU_NOW_MS = 2000;
 
 /** The node's idle CPU over the last minute; `undefined` while the window is not full. */
 function createCpuMeter(proc: string, clock: Clock) {
   const source = watchSource(nodeCpuSource(proc), clock);
   const busy = createCounterWindow(CPU_WINDOW_MS);
+  const busyNow = createLatestRate(CPU_NOW_MS, CPU_WINDOW_MS);
 
   function read(nowMs: number): CpuRoom | undefined {
     const seen = valueOf(source.read());
-    busy.add(seen?.busySeconds ?? Number.NaN, nowMs);
-    const rate = busy.rate();
+    for (const window of [busy, busyNow]) window.add(seen?.busySeconds ?? Number.NaN, nowMs);
+    const [rate, rateNow] = [busy.rate(), busyNow.rate()];
     if (rate === undefined || seen === undefined) return undefined;
-    return { availableCores: Math.max(0, seen.processors - rate * 1000), cores: seen.processors };
+    const idle = (perMs: number): number => Math.max(0, seen.processors - perMs * 1000);
+    return {
+      availableCores: idle(rate),
+      cores: seen.processors,
+      ...(rateNow !== undefined && { idleNow: idle(rateNow) }),
+    };
   }
   return { source, read };
 }

@@ -39,7 +39,17 @@ export function policyOfSpec(spec: NodePressurePolicySpec): AgentPolicy {
     minimumRelief: parseShareOrAmount('minimumRelief', spec.minimumRelief),
     protect: { ...DEFAULT_POLICY.protect, ...spec.protect },
     spare: spareOf(spec.spare),
+    throttlesCpu: throttlesCpu(spec),
   };
+}
+
+/** Eviction stays the last step: the other resources have no other relief. */
+function throttlesCpu({ relief = ['Evict'] }: NodePressurePolicySpec): boolean {
+  const steps = relief.join(', ');
+  if (steps === 'Evict') return false;
+  return (
+    steps === 'ThrottleCPU, Evict' || refuseField('relief', `expected [Evict] or [ThrottleCPU, Evict], got [${steps}]`)
+  );
 }
 
 function transitionPeriodOf({ evictionPressureTransitionPeriod: period }: NodePressurePolicySpec) {
@@ -84,10 +94,20 @@ function parseShareOrAmount(field: string, text: string | undefined): ThresholdV
 }
 
 /** `spec.pressure`, or the default rules, each in its own mode or the policy's; `spec.cpu` overrides the CPU rule. */
-function stallRulesOf({ pressure, cpu, mode = 'DryRun' }: NodePressurePolicySpec): readonly StallRule[] {
+function stallRulesOf(spec: NodePressurePolicySpec): readonly StallRule[] {
+  const { pressure, cpu, mode = 'DryRun' } = spec;
   const settings = cpu && cpuSettings(cpu);
   const rules = pressure?.map((rule, index) => ruleOf(rule, `pressure[${index}]`, mode)) ?? DEFAULT_STALL_RULES;
-  return rules.filter((rule) => rule !== undefined).map((rule) => withCpu(rule, settings));
+  const known = rules.filter((rule) => rule !== undefined).map((rule) => withCpu(rule, settings));
+  return throttlesCpu(spec) ? known.map(afterThrottling) : known;
+}
+
+/** Idle CPU is measured over a minute, which begins when the last limit has been lowered. */
+const THROTTLING_MS = 120_000;
+
+function afterThrottling(rule: StallRule): StallRule {
+  if (rule.signal !== 'cpu.pressure') return rule;
+  return { ...rule, gracePeriodMs: Math.max(rule.gracePeriodMs, THROTTLING_MS) };
 }
 
 /** A rule of a signal that is only reported evicts no pod. */

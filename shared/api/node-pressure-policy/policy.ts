@@ -110,6 +110,8 @@ export interface AgentPolicy {
   };
   readonly layout: DiskLayout;
   readonly spare: SpareSettings;
+  /** Whether CPU limits are lowered before a pod is evicted for CPU. */
+  readonly throttlesCpu: boolean;
 }
 
 /**
@@ -176,6 +178,7 @@ export const DEFAULT_POLICY: AgentPolicy = {
   },
   layout: 'single',
   spare: NO_SPARE,
+  throttlesCpu: false,
 };
 
 /** Whether decisions are enforced or only reported. */

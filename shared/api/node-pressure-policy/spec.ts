@@ -217,6 +217,11 @@ export const NODE_PRESSURE_POLICY_SPEC = described(
       { maxItems: 3, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['signal'] },
     ),
     cpu: CPU.optional(),
+    relief: described(
+      z.array(z.enum(['ThrottleCPU', 'Evict'])).exactOptional(),
+      'Steps against a shortage of CPU, in this order. ThrottleCPU lowers CPU limits of pods that use more CPU than they request, in the mode cpu.mode, and restores them after the shortage. Pods are evicted for CPU two minutes later at the earliest. Needs Kubernetes 1.35.',
+      { 'x-kubernetes-list-type': 'atomic', minItems: 1, maxItems: 2, defaultValue: ['Evict'] },
+    ),
     ranking: RANKING.optional(),
     missingStats: choice(
       ['Never', 'Last', 'First'],
@@ -248,6 +253,10 @@ export const NODE_PRESSURE_POLICY_SPEC = described(
       {
         rule: "!has(self.cpu) || !has(self.cpu.mode) || self.cpu.mode == 'DryRun' || self.mode == 'Enforce'",
         message: 'cpu.mode must be DryRun while mode is DryRun',
+      },
+      {
+        rule: "!has(self.relief) || self.relief[size(self.relief) - 1] == 'Evict' && (size(self.relief) == 1 || self.relief[0] == 'ThrottleCPU')",
+        message: 'relief must be [Evict] or [ThrottleCPU, Evict]',
       },
       {
         rule: "!has(self.spare) || !has(self.spare.mode) || self.spare.mode != 'Enforce' || self.mode == 'Enforce'",

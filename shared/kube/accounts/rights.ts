@@ -162,6 +162,9 @@ export const RIGHTS = {
   agent: [
     may('', 'pods', 'get list watch'),
     may('', 'pods/eviction', 'create'),
+    may('', 'pods/resize', 'patch'),
+    may('', 'resourcequotas', 'list'),
+    may(OWN, 'priorityquotas', 'list'),
     may('', 'nodes', 'get list watch'),
     may('', 'nodes/stats', 'get'),
     may('', 'namespaces', 'get'),

@@ -221,6 +221,7 @@ describe('createPublisher', () => {
       agent: { version: '1', pod: 'agent-x' },
       lastResult: () => passOf(clock.monotonic() < endMs ? SHORT_SCENE : CALM_SCENE),
       spare: () => undefined,
+      throttled: () => undefined,
       previousStatus: () => ({ signals: [], evictions: [], conditions: [] }) as unknown as PreviousStatus,
       records: () => records,
       doubts: () => NO_DOUBTS,

@@ -156,8 +156,12 @@ interface AvailableOfCapacity {
 }
 
 function isBelow(below: ThresholdValue, { available, capacity }: AvailableOfCapacity): boolean {
-  const needed = below.kind === 'share' ? capacity * below.share : quantityMilliNumber(below.amount) / 1000;
-  return available < needed;
+  return available < neededOf(below, capacity);
+}
+
+/** What is to be available of a capacity, in its unit. */
+export function neededOf(below: ThresholdValue, capacity: number): number {
+  return below.kind === 'share' ? capacity * below.share : quantityMilliNumber(below.amount) / 1000;
 }
 
 function shareOf({ available, capacity }: AvailableOfCapacity): number {
@@ -203,8 +207,13 @@ function proveCpu({ below }: ShortageLimit, { cpu, podPressures }: UsageEvidence
 
 /** Tasks slowed down by their own limit stall like any others. If no other pod stalls, they explain all stalls. */
 function isOnlyAtLimits(podPressures: PodPressureByUid, isAtLimit: Test, resource: 'memory' | 'cpu'): boolean {
-  const waits: Test = (podPressure) => !isAtLimit(podPressure) && (podPressure.waiting[resource] ?? 0) >= LEAST_WAITING;
-  return some(podPressures, isAtLimit) && !some(podPressures, waits);
+  return some(podPressures, isAtLimit) && !some(podPressures, (each) => isWaitingFor(resource, each));
+}
+
+/** Whether the pod waits for the resource, and not for its own limit. */
+export function isWaitingFor(resource: 'memory' | 'cpu', podPressure: PodPressure): boolean {
+  const isAtLimit = resource === 'cpu' ? isAtCpuLimit : isAtMemoryLimit;
+  return !isAtLimit(podPressure) && (podPressure.waiting[resource] ?? 0) >= LEAST_WAITING;
 }
 
 type Test = (podPressure: PodPressure) => boolean;

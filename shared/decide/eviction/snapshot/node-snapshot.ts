@@ -141,6 +141,8 @@ export interface ObservedNode {
 export interface CpuRoom {
   readonly availableCores: number;
   readonly cores: number;
+  /** Idle over the last two seconds; `undefined` if the source does not tell. */
+  readonly idleNow?: number | undefined;
 }
 
 /**

@@ -64,7 +64,7 @@ describe('createKernelNode', () => {
     const view = source.readNode(70_000);
     expect(view.stalls).toEqual([]);
     expect(view.readings.memory).toBeDefined();
-    expect(view.cpu).toEqual({ availableCores: 2, cores: 2 });
+    expect(view.cpu).toEqual({ availableCores: 2, cores: 2, idleNow: 2 });
     source.close();
   });
 

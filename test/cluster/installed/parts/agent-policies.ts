@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { AGENT } from '#test/cluster/support/accounts.ts';
-import { pod } from '#test/contract/harness.ts';
+import { at, pod } from '#test/contract/harness.ts';
 import {
   evict,
   type InstalledCluster,
@@ -74,6 +74,35 @@ export function agentPolicies({ own, clientOf, agentPodOn }: InstalledCluster): 
       expect(await evict(agent, 'kube-system/system', { preconditions: { uid } })).toMatchObject(
         no("the agent must not evict from kube-system or from Plimsoll's own namespaces"),
       );
+    });
+
+    test('changes CPU limits of pods of its own node, and nothing else of them (T-155)', async () => {
+      const resources = { requests: { cpu: '100m' }, limits: { cpu: '1', memory: '64Mi' } };
+      const burstable = (name: string, nodeName: string): object => {
+        const containers = [{ name: 'main', image: 'none', resources }];
+        return pod(name, { nodeName, tolerations: [{ operator: 'Exists' }], containers });
+      };
+      await post(own().admin, '/api/v1/namespaces/default/pods', burstable('near', OWN_NODE));
+      await post(own().admin, '/api/v1/namespaces/default/pods', burstable('far', OTHER_NODE));
+      const resize = (name: string, amounts: object): Promise<Outcome<unknown>> =>
+        agent.request({
+          method: 'PATCH',
+          path: `/api/v1/namespaces/default/pods/${name}/resize`,
+          contentType: 'application/strategic-merge-patch+json',
+          body: { spec: { containers: [{ name: 'main', resources: amounts }] } },
+        });
+      const no = (text: string): object => denied('plimsoll-agent-resizes', text);
+      const field = 'the agent may change only a CPU limit that is set, of a pod with one container';
+      await eventually(async () =>
+        expect(await resize('near', { limits: { memory: '128Mi' } })).toMatchObject(no(field)),
+      );
+      expect(await resize('near', { requests: { cpu: '50m' } })).toMatchObject(no(field));
+      expect(await resize('far', { limits: { cpu: '200m' } })).toMatchObject(
+        no('the agent may resize only pods of its own node'),
+      );
+      const limit = 'object.spec.containers.0.resources.limits.cpu';
+      expect(at(await resize('near', { limits: { cpu: '200m' } }), limit)).toBe('200m');
+      expect(at(await resize('near', { limits: { cpu: '1000m' } }), limit)).toBe('1');
     });
 
     test('may do neither with a token that no pod holds', async () => {

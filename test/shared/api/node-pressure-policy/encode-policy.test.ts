@@ -74,6 +74,7 @@ const rest = fc.record(
       },
       optional,
     ),
+    relief: fc.constantFrom<('ThrottleCPU' | 'Evict')[]>(['Evict'], ['ThrottleCPU', 'Evict']),
     budgets: fc.record({ mild: fc.constant('Respect'), severe: fc.constant('Respect') }, optional),
     protect: fc.record(
       {

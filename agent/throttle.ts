@@ -1,0 +1,297 @@
+import type { Because } from '#shared/domain/base/because.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { MINUTE_MS, SECOND_MS } from '#shared/domain/base/durations.ts';
+import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+import type { ThrottledEntry } from '#shared/api/node-pressure.ts';
+import type { PassResult } from '#shared/decide/eviction/decide.ts';
+import { THROTTLING } from '#shared/decide/throttle/messages.ts';
+import {
+  type CpuOfContainer,
+  type CpuShortage,
+  cpuShortage,
+  lowerLimit,
+  podsToThrottle,
+  raiseLimit,
+} from '#shared/decide/throttle/throttle-cpu.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { Failure } from '#shared/kube/client/outcome.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
+import { type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import { EVENTS, LOG } from './messages.ts';
+import type { PreviousStatus } from './observe/api-server/node-pressure-object.ts';
+import {
+  areLimitsCounted,
+  changeLimit,
+  isApplied,
+  podOf,
+  type ResizablePod,
+  readResizable,
+  resizeCpu,
+} from './resize.ts';
+
+export interface ThrottlePorts {
+  readonly client: KubeClient;
+  readonly nodeName: string;
+  readonly lastResult: () => PassResult | undefined;
+  /** What an earlier process wrote; `undefined` until it has been read. */
+  readonly previousStatus: () => Pick<PreviousStatus, 'throttled'> | undefined;
+  /** The limits that the status in the API server says are lowered. */
+  readonly written: () => readonly ThrottledEntry[];
+  readonly recorder: Pick<EventRecorder, 'record'>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+/** Lowers CPU limits while the node is short of CPU, and gives them back. */
+export interface Throttle {
+  /** Called once a second. Never rejects. */
+  readonly turn: (signal: AbortSignal) => Promise<void>;
+  /** What the status is to show; `undefined` until a limit has been lowered. */
+  readonly status: () => readonly ThrottledEntry[] | undefined;
+  /** Gives everything back, before the process ends. */
+  readonly release: () => Promise<void>;
+}
+
+/** As long as idle CPU is averaged, and the kubelet takes: until then nothing shows what the last change did. */
+const SETTLE_MS = 3 * SECOND_MS;
+const WRITTEN_WITHIN_MS = 10 * SECOND_MS;
+const APPLIED_WITHIN_SECONDS = 30;
+const RETRY_MS = 3 * SECOND_MS;
+const STOP_MS = 4 * SECOND_MS;
+/** The status has no room for more. */
+const MAX_LOWERED = 10;
+/** Pods that are read in one turn. */
+const MAX_READ = 3;
+const PAUSE_MS = { unsuitable: MINUTE_MS, pretended: 5 * MINUTE_MS, refused: 10 * MINUTE_MS } as const;
+
+/** A lower limit that the kubelet is to apply. */
+interface AwaitedResize {
+  readonly entry: ThrottledEntry;
+  readonly sinceMs: number;
+}
+
+/** A change that is sent once the status shows it; an agent that starts could not know it otherwise. */
+interface PendingChange {
+  readonly entry: ThrottledEntry;
+  readonly isLower: boolean;
+  readonly earlier: readonly ThrottledEntry[] | undefined;
+  readonly untilMs: number;
+}
+
+/** One change at a time: it is written to the status, then sent, then followed. */
+class CpuThrottle implements Throttle {
+  private readonly ports: ThrottlePorts;
+  private lowered: readonly ThrottledEntry[] | undefined;
+  private pending: PendingChange | undefined;
+  private unapplied: AwaitedResize | undefined;
+  private changedAtMs = -Infinity;
+  private readonly pausedUntil = new Map<string, number>();
+  private readonly retryAt = new Map<string, number>();
+  private readonly unanswered = new WeakSet<ThrottledEntry>();
+
+  constructor(ports: ThrottlePorts) {
+    this.ports = ports;
+  }
+
+  status(): readonly ThrottledEntry[] | undefined {
+    return this.lowered;
+  }
+
+  async turn(signal: AbortSignal): Promise<void> {
+    const [result, previous] = [this.ports.lastResult(), this.ports.previousStatus()];
+    if (result === undefined || previous === undefined) return;
+    this.lowered ??= previous.throttled;
+    if (this.pending !== undefined) return this.advance(this.pending, signal);
+    await this.giveBackDue(result, signal);
+    if (!this.isSettled()) return;
+    if (this.unapplied !== undefined) return this.follow(this.unapplied, signal);
+    if (!this.raisePartly(result)) await this.lowerNext(result, signal);
+  }
+
+  async release(): Promise<void> {
+    const signal = AbortSignal.timeout(STOP_MS);
+    const entries = this.lowered ?? [];
+    await Promise.all(entries.map((entry) => this.giveBack(entry, THROTTLING.agentStops({}), signal)));
+  }
+
+  private nowMs(): number {
+    return this.ports.clock.monotonic();
+  }
+
+  private isSettled(): boolean {
+    return this.nowMs() - this.changedAtMs >= SETTLE_MS;
+  }
+
+  private isPaused(uid: string): boolean {
+    return (this.pausedUntil.get(uid) ?? -Infinity) > this.nowMs();
+  }
+
+  private pause(uid: string, ms: number): void {
+    for (const each of this.pausedUntil.keys()) if (!this.isPaused(each)) this.pausedUntil.delete(each);
+    this.pausedUntil.set(uid, this.nowMs() + ms);
+  }
+
+  private entryOf(uid: string): ThrottledEntry | undefined {
+    return this.lowered?.find((each) => each.uid === uid);
+  }
+
+  /** What the node has room for is given back one by one, the latest first; what is not to be held at all, at once. */
+  private async giveBackDue(result: PassResult, signal: AbortSignal): Promise<void> {
+    for (const entry of this.lowered?.toReversed() ?? []) {
+      const raised = raiseLimit(entry, result, this.ports.clock.now());
+      if (raised?.isWhole !== true || (this.retryAt.get(entry.uid) ?? -Infinity) > this.nowMs()) continue;
+      if (raised.because.code !== ROOM_AGAIN || this.isSettled()) await this.giveBack(entry, raised.because, signal);
+    }
+  }
+
+  private async giveBack(entry: ThrottledEntry, because: Because, signal: AbortSignal): Promise<void> {
+    const { uid, container, before } = entry;
+    const found = await readResizable(this.ports.client, podOf(entry), signal);
+    if (found === 'unknown') return;
+    const isGone = found === 'gone' || !this.isHeld(entry, found);
+    const outcome = isGone
+      ? undefined
+      : await resizeCpu(this.ports.client, found.pod, { container, limit: before }, signal);
+    if (outcome !== undefined && outcome.kind !== 'ok') {
+      this.notGivenBack(entry, outcome);
+      return;
+    }
+    if (because.code !== NOT_ASKED && !this.isPaused(uid)) this.pause(uid, PAUSE_MS.unsuitable);
+    this.forget(entry);
+    if (outcome !== undefined)
+      this.report(entry, EVENT_REASONS.cpuLimitRestored, EVENTS.cpuLimitRestored(before, because.text));
+  }
+
+  /** A limit that somebody else has set meanwhile is theirs. */
+  private isHeld({ container, before, from, to }: ThrottledEntry, { pod, limits }: ResizablePod): boolean {
+    const limit = limits.get(container);
+    return pod.spec.nodeName === this.ports.nodeName && limit !== before && (limit === to || limit === from);
+  }
+
+  private notGivenBack(entry: ThrottledEntry, { kind, message }: Failure): void {
+    if (kind === 'conflict') return;
+    this.retryAt.set(entry.uid, this.nowMs() + RETRY_MS);
+    this.ports.log.warn({ pod: entry.pod, kind, message }, LOG.cpuLimitKept);
+    this.report(entry, EVENT_REASONS.cpuLimitNotRestored, EVENTS.cpuLimitNotRestored(entry.before, message), 'Warning');
+  }
+
+  private forget({ uid }: ThrottledEntry): void {
+    this.changedAtMs = this.nowMs();
+    this.retryAt.delete(uid);
+    if (this.unapplied?.entry.uid === uid) this.unapplied = undefined;
+    this.lowered = this.lowered?.filter((each) => each.uid !== uid);
+  }
+
+  /** Whether the kubelet has applied the lower limit; one that it cannot apply is taken back. */
+  private async follow({ entry, sinceMs }: AwaitedResize, signal: AbortSignal): Promise<void> {
+    const found = await readResizable(this.ports.client, podOf(entry), signal);
+    if (found === 'gone') this.forget(entry);
+    else if (found !== 'unknown' && isApplied(entry, found)) this.unapplied = undefined;
+    else if (this.nowMs() - sinceMs >= APPLIED_WITHIN_SECONDS * SECOND_MS) {
+      this.pause(entry.uid, PAUSE_MS.refused);
+      await this.giveBack(entry, THROTTLING.notApplied({ seconds: APPLIED_WITHIN_SECONDS }), signal);
+    }
+  }
+
+  private raisePartly(result: PassResult): boolean {
+    for (const entry of this.lowered?.toReversed() ?? []) {
+      const raised = raiseLimit(entry, result, this.ports.clock.now());
+      if (raised === undefined || raised.isWhole) continue;
+      this.propose({ ...entry, from: entry.to, to: raised.limit, because: raised.because }, false);
+      return true;
+    }
+    return false;
+  }
+
+  private async lowerNext(result: PassResult, signal: AbortSignal): Promise<void> {
+    const shortage = cpuShortage(result);
+    if (shortage === undefined) return;
+    const isFull = (this.lowered?.length ?? 0) >= MAX_LOWERED;
+    const mayBe = ({ facts: { pod } }: Candidate): boolean =>
+      !this.isPaused(pod.uid) && (!isFull || this.entryOf(pod.uid) !== undefined);
+    for (const candidate of podsToThrottle(result, shortage.mode).filter(mayBe).slice(0, MAX_READ)) {
+      if (await this.lower(candidate, shortage, signal)) return;
+      this.pause(candidate.facts.pod.uid, PAUSE_MS.unsuitable);
+    }
+  }
+
+  /** Whether this pod frees CPU. */
+  private async lower(candidate: Candidate, { mode, gap }: CpuShortage, signal: AbortSignal): Promise<boolean> {
+    const { pod } = candidate.facts;
+    const found = await readResizable(this.ports.client, pod, signal);
+    if (found === 'gone' || found === 'unknown' || !this.isSuitable(found)) return false;
+    const earlier = this.entryOf(pod.uid);
+    if (earlier !== undefined && found.cpu.limit !== earlier.to) return false;
+    const entry = lowerLimit(candidate, found.cpu, gap, { earlier, now: this.ports.clock.now() });
+    if (entry === undefined || (await areLimitsCounted(this.ports.client, pod.namespace, signal))) return false;
+    if (mode === 'Enforce') this.propose(entry, true);
+    else await this.pretend(entry, found.pod, signal);
+    return true;
+  }
+
+  private isSuitable(found: ResizablePod): found is ResizablePod & { readonly cpu: CpuOfContainer } {
+    return found.cpu !== undefined && !found.isResizing && found.pod.spec.nodeName === this.ports.nodeName;
+  }
+
+  /** The API server answers as it would, and stores nothing. */
+  private async pretend(entry: ThrottledEntry, pod: Pod, signal: AbortSignal): Promise<void> {
+    this.pause(entry.uid, PAUSE_MS.pretended);
+    const change = { container: entry.container, limit: entry.to, dryRun: true };
+    const outcome = await resizeCpu(this.ports.client, pod, change, signal);
+    const note = outcome.kind === 'ok' ? entry.because.text : EVENTS.cpuLimitNotLowered(outcome.message);
+    this.report(entry, EVENT_REASONS.cpuLimitLowered, EVENTS.dryRun(note));
+  }
+
+  private propose(entry: ThrottledEntry, isLower: boolean): void {
+    this.pending = { entry, isLower, earlier: this.lowered, untilMs: this.nowMs() + WRITTEN_WITHIN_MS };
+    this.lowered = [...(this.lowered ?? []).filter(({ uid }) => uid !== entry.uid), entry];
+  }
+
+  private async advance(change: PendingChange, signal: AbortSignal): Promise<void> {
+    const { entry, isLower, untilMs } = change;
+    const isLate = this.nowMs() > untilMs;
+    const mayBe = (found: ResizablePod): boolean => !isLower || this.isSuitable(found);
+    const isWritten = this.ports.written().includes(entry);
+    const step = isWritten ? await changeLimit(this.ports.client, entry, mayBe, signal) : 'again';
+    if (step === 'done') {
+      this.done(change);
+      return;
+    }
+    if (step === 'unanswered') this.unanswered.add(entry);
+    const isRefused = typeof step === 'object';
+    if (isRefused) this.ports.log.warn({ pod: entry.pod, kind: step.kind, message: step.message }, LOG.cpuLimitKept);
+    if (isLate || isRefused || step === 'unsuitable')
+      this.withdraw(change, isRefused ? PAUSE_MS.refused : PAUSE_MS.unsuitable);
+  }
+
+  private done({ entry, isLower }: PendingChange): void {
+    this.pending = undefined;
+    this.changedAtMs = this.nowMs();
+    if (!isLower) return;
+    this.unapplied = { entry, sinceMs: this.changedAtMs };
+    this.report(entry, EVENT_REASONS.cpuLimitLowered, entry.because.text);
+  }
+
+  /** One that was sent without an answer may still take effect, so the entry stays until the limit is known. */
+  private withdraw({ entry, earlier, isLower }: PendingChange, pauseMs: number): void {
+    this.pending = undefined;
+    this.pause(entry.uid, pauseMs);
+    if (!this.unanswered.has(entry)) this.lowered = earlier ?? [];
+    else if (isLower) this.unapplied = { entry, sinceMs: this.nowMs() };
+  }
+
+  private report(entry: ThrottledEntry, reason: string, note: string, type: 'Normal' | 'Warning' = 'Normal'): void {
+    const { pod, container, before, to } = entry;
+    this.ports.log.info({ pod, container, before, to, note }, LOG.cpuLimitChanged);
+    this.ports.recorder.record({ regarding: podReference(podOf(entry)), type, reason, note, action: 'Throttling' });
+  }
+}
+
+export function createThrottle(ports: ThrottlePorts): Throttle {
+  return new CpuThrottle(ports);
+}
+
+const ROOM_AGAIN = THROTTLING.roomAgain({ idle: 0, kept: 0 }).code;
+const NOT_ASKED = THROTTLING.notAsked({}).code;
