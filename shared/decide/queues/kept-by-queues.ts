@@ -46,8 +46,11 @@ export function keptByQueues(queues: QueuesNow, preemptor: Pod): KeepTogether<Po
   return createQueueRules(taker, ({ uid }) => {
     const charge = queues.charges.get(uid);
     if (charge === undefined) return undefined;
-    if (!losses.has(charge)) losses.set(charge, lossOf(taker.tree, queueOf(charge), charge));
-    return losses.get(charge);
+    const known = losses.get(charge);
+    if (known !== undefined || losses.has(charge)) return known;
+    const loss = lossOf(taker.tree, queueOf(charge), charge);
+    losses.set(charge, loss);
+    return loss;
   });
 }
 

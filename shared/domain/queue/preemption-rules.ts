@@ -33,11 +33,13 @@ interface LossOf<Pod> {
  */
 export function createQueueRules<Pod>(taker: Taker, lossOf: LossOf<Pod>): KeepTogether<Pod> {
   const judge = { taker, policies: new Map<number, Because | undefined>() };
+  const mayGo = judgedOnce(judge);
   return ({ proposed, others }) => {
-    const tally: LossTally = new Map();
-    const keepsProposed = !takeAll(judge, tally, proposed, lossOf);
-    if (keepsProposed) tally.clear();
+    const losses = countLosses(proposed, lossOf);
+    const keepsProposed = !mayGo(losses);
     const keepOthers = (): ReadonlyMap<Pod, Because> => {
+      const tally: LossTally = new Map();
+      if (!keepsProposed) takeAll(judge, tally, losses);
       const going = new Set(keepsProposed ? [] : proposed);
       return keptAmong(
         others().filter((pod) => !going.has(pod)),
@@ -46,6 +48,32 @@ export function createQueueRules<Pod>(taker: Taker, lossOf: LossOf<Pod>): KeepTo
     };
     let kept: ReadonlyMap<Pod, Because> | undefined;
     return { keepsProposed, whyKept: (pod) => (kept ??= keepOthers()).get(pod) };
+  };
+}
+
+/** How many pods there are of each loss. */
+type Losses = ReadonlyMap<Loss, number>;
+
+function countLosses<Pod>(pods: readonly Pod[], lossOf: LossOf<Pod>): Losses {
+  const counts = new Map<Loss, number>();
+  for (const pod of pods) {
+    const loss = lossOf(pod);
+    if (loss !== undefined) counts.set(loss, (counts.get(loss) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Whether losses break no rule together. On most nodes as many pods of one kind would go, which is judged once. */
+function judgedOnce(judge: Judge): (losses: Losses) => boolean {
+  const known = new Map<Loss, Map<number, boolean>>();
+  return (losses) => {
+    const [first] = losses;
+    if (first === undefined || losses.size > 1) return takeAll(judge, new Map(), losses);
+    const [loss, count] = first;
+    const answers = known.get(loss) ?? new Map<number, boolean>();
+    const answer = answers.get(count) ?? takeAll(judge, new Map(), losses);
+    known.set(loss, answers.set(count, answer));
+    return answer;
   };
 }
 
@@ -67,14 +95,9 @@ interface Judge {
 /** What queues would lose in total, by number. */
 type LossTally = Map<number, Map<string, Whole>>;
 
-/** Adds all losses if they break no rule together. Most losses are alike, and each kind is checked once. */
-function takeAll<Pod>(judge: Judge, tally: LossTally, pods: readonly Pod[], lossOf: LossOf<Pod>): boolean {
-  const counts = new Map<Loss, number>();
-  for (const pod of pods) {
-    const loss = lossOf(pod);
-    if (loss !== undefined) counts.set(loss, (counts.get(loss) ?? 0) + 1);
-  }
-  for (const [loss, count] of counts) if (take(judge, tally, timesLoss(loss, count)) !== undefined) return false;
+/** Adds all losses if they break no rule together. */
+function takeAll(judge: Judge, tally: LossTally, losses: Losses): boolean {
+  for (const [loss, count] of losses) if (take(judge, tally, timesLoss(loss, count)) !== undefined) return false;
   return true;
 }
 

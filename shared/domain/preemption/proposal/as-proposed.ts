@@ -37,22 +37,35 @@ export function asProposed(
   rules: ProposalRules,
 ): NodeVerdict {
   if (victims.uids.length === 0) return { kind: 'kept', victims };
-  if (areUnprotected(snapshot, victims, rules)) return unguarded(victims, rules);
+  const entry = snapshot.nodes.get(victims.node);
+  if (entry !== undefined && mayAllGo(sheetOf(entry), preemptor, victims.uids, rules)) return unguarded(victims, rules);
   const known = victims.uids.flatMap((uid) => snapshot.placedPods.get(uid) ?? []);
   const guarded = firstProtection(known, preemptor, rulesOn(rules, preemptor, { victims: known, pods: known }));
   return guarded === undefined ? unguarded(victims, rules) : removed(victims.node, guarded);
 }
 
-/** Most victims are on nodes without protected pods; looking each up among all pods would dominate the time. */
-function areUnprotected({ nodes }: KnownVictims, { node, uids }: ProposedVictims, rules: ProposalRules): boolean {
-  const entry = nodes.get(node);
-  if (entry === undefined || rules.holdsProtected === undefined) return false;
-  const sheet = sheetOf(entry);
-  return !rules.holdsProtected(sheet) && !mayKeep(rules, sheet) && holdsAll(sheet, uids);
+/**
+ * Whether no rule protects one of these pods of a node, which holds them all. Most victims are on such nodes; looking
+ * each up among all pods would dominate the time.
+ */
+export function mayAllGo(
+  sheet: NodeSheet,
+  preemptor: Pod,
+  uids: readonly string[],
+  rules: Pick<ProposalRules, 'holdsProtected' | 'keptOn' | 'mayKeepOn'>,
+): boolean {
+  if (rules.holdsProtected?.(sheet) !== false) return false;
+  const keep = mayKeep(rules, sheet) ? rules.keptOn?.(preemptor) : undefined;
+  if (keep === undefined) return holdsAll(sheet, uids);
+  const proposed = eachAmong(sheet, uids, ({ pod }) => pod);
+  return proposed !== undefined && !keep({ proposed, others: NO_OTHERS }).keepsProposed;
 }
 
+/** Whether the proposed pods may go together does not depend on others. */
+const NO_OTHERS = (): readonly Pod[] => [];
+
 /** Whether pods of a node may be protected as a group. */
-export function mayKeep({ keptOn, mayKeepOn }: ProposalRules, sheet: NodeSheet): boolean {
+export function mayKeep({ keptOn, mayKeepOn }: Pick<ProposalRules, 'keptOn' | 'mayKeepOn'>, sheet: NodeSheet): boolean {
   return keptOn !== undefined && mayKeepOn?.(sheet) !== false;
 }
 
@@ -68,8 +81,20 @@ export function indexesOf(sheet: NodeSheet, uids: readonly string[]): LeavingPod
   return areHeld && indexes.length > 0 ? indexes.toReversed() : undefined;
 }
 
+/** These pods of a node, in the same order; `undefined` if there are none or some are missing. */
+export function podsAmong(sheet: NodeSheet, uids: readonly string[]): readonly PlacedPod[] | undefined {
+  return eachAmong(sheet, uids, (placed) => placed);
+}
+
+function eachAmong<T>(sheet: NodeSheet, uids: readonly string[], valueOf: (pod: PlacedPod) => T): T[] | undefined {
+  const found = new Array<T>(uids.length);
+  let at = uids.length;
+  const areHeld = eachIndex(sheet, uids, (index) => (found[(at -= 1)] = valueOf(sheet.pods[index] as PlacedPod)));
+  return areHeld && uids.length > 0 ? found : undefined;
+}
+
 /** Whether all of these pods are on a node. */
-export function holdsAll(sheet: NodeSheet, uids: readonly string[]): boolean {
+function holdsAll(sheet: NodeSheet, uids: readonly string[]): boolean {
   return eachIndex(sheet, uids, () => undefined);
 }
 

@@ -10,8 +10,8 @@ import { prefilterInSteps, unmodelledNeeds } from '#shared/domain/placement/tria
 import {
   asProposed,
   firstProtection,
-  holdsAll,
   indexesOf,
+  mayAllGo,
   mayKeep,
   rulesOn,
   type RulesOnNode,
@@ -108,16 +108,12 @@ function leaveOthers({ rules, state }: ProposalReview, reviews: readonly NodeRev
 
 /** The review of a node on which nothing could change the proposal; `undefined` for others. */
 function reviewQuiet(
-  { state: { snapshot }, rules }: ProposalReview,
+  { state: { snapshot, pod }, rules }: ProposalReview,
   proposed: ProposedVictims,
 ): NodeReview | undefined {
   const entry = snapshot.nodes.get(proposed.node);
   if (entry === undefined || snapshot.nominatedNodes.has(proposed.node) || proposed.uids.length === 0) return undefined;
-  const isQuiet =
-    rules.holdsProtected?.(sheetOf(entry)) === false &&
-    !mayKeep(rules, sheetOf(entry)) &&
-    isPlain(snapshot, entry, rules) &&
-    holdsAll(sheetOf(entry), proposed.uids);
+  const isQuiet = isPlain(snapshot, entry, rules) && mayAllGo(sheetOf(entry), pod, proposed.uids, rules);
   return isQuiet ? { proposed, verdict: unguarded(proposed, rules) } : undefined;
 }
 

@@ -174,4 +174,26 @@ describe('pods that queues keep from a preemption by priority', () => {
       facts: { row: 'S2-22', queue: 'taker' },
     });
   });
+
+  test('of many nodes with pods of the same kinds, each is judged as if it were alone', () => {
+    const tree = createQueueTree([queue('taker'), guaranteed('giver', 3_000)]);
+    const taker = createTaker(tree, sumUsage(tree, new Map([['giver', cpu(8_000)]])), waiting('p', 'taker'), 0);
+    const of = (milli: number) => ({ queue: tree.indexes.get('giver') as number, amounts: cpu(milli) });
+    const losses = { small: of(1_000), large: of(3_000) };
+    type Kind = keyof typeof losses;
+    const rules = createQueueRules<{ readonly kind: Kind }>(taker, ({ kind }) => losses[kind]);
+    const ask = (...kinds: readonly Kind[]) => {
+      const pods = kinds.map((kind) => ({ kind }));
+      const { keepsProposed, whyKept } = rules({ proposed: pods, others: () => pods });
+      return [keepsProposed, pods.filter((each) => whyKept(each) !== undefined).length];
+    };
+    for (let round = 0; round < 2; round += 1) {
+      expect(ask('small')).toEqual([false, 0]);
+      expect(ask('small', 'small', 'small', 'small', 'small')).toEqual([false, 0]);
+      expect(ask('small', 'small', 'small', 'small', 'small', 'small')).toEqual([true, 1]);
+      expect(ask('large', 'small', 'small')).toEqual([false, 0]);
+      expect(ask('large', 'large')).toEqual([true, 1]);
+      expect(ask('large')).toEqual([false, 0]);
+    }
+  });
 });

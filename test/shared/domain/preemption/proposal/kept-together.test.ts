@@ -11,6 +11,7 @@ import { createQueueRules } from '#shared/domain/queue/preemption-rules.ts';
 import { plainQueue } from '#shared/domain/queue/queue.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
 import { sumUsage } from '#shared/domain/queue/usage.ts';
+import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';
 import { waiting } from '#test/shared/domain/queue/builders.ts';
@@ -156,6 +157,29 @@ test('no lawful proposal is changed, no unlawful set is named, and what is named
       expect(isLawful(small, indexesOf(left(byProtection)))).toBe(true);
     }),
     { seed: 28, numRuns: 3_000 },
+  );
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(100);
+});
+
+test('a node that is known to hold no protected pod gets the same verdict as by the long way', () => {
+  const seen = { kept: 0, other: 0 };
+  fc.assert(
+    fc.property(cluster, (drawn) => {
+      const made = scene(drawn);
+      const proposal = proposalOf(made);
+      if (proposal === undefined) return;
+      const asked = { pod: made.incoming, proposal, now: 0 };
+      const rules = rulesFor(made.small);
+      const holdsProtected = ({ pods }: NodeSheet): boolean =>
+        pods.some(({ pod }) => rules.protection(pod, made.incoming) !== undefined);
+      const known = { ...rules, holdsProtected };
+      const verdicts = reviewProposal(made.snapshot, asked, known);
+      expect(verdicts).toEqual(reviewProposal(made.snapshot, asked, rules));
+      const byProtection = (by: ProposalRules) => finish(reviewByProtection(made.snapshot, asked, by));
+      expect(byProtection(known)).toEqual(byProtection(rules));
+      seen[verdicts[0]?.kind === 'kept' ? 'kept' : 'other'] += 1;
+    }),
+    { seed: 29, numRuns: 2_000 },
   );
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(100);
 });
