@@ -6,7 +6,11 @@ import { createPodReview, pod, readAnswer, review, type Answer } from './reviews
 import { CLASSES, NAMESPACES, PRIORITY_QUOTAS, runWebhook, type RunningWebhook } from './webhook-process.ts';
 
 export const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
-const LABELS = { 'plimsoll.dev/priority-quota': 'enforced' };
+/** Quotas are in force by either label. */
+const LABELS = {
+  'team-a': { 'plimsoll.dev/priority-quota': 'enforced' },
+  'team-b': { 'plimsoll.dev/managed': 'true' },
+};
 
 function priorityClass(name: string, value: number): StoredObject {
   return { metadata: { name }, value, preemptionPolicy: 'PreemptLowerPriority' };
@@ -31,7 +35,7 @@ export function quotaEntry() {
       (api) => {
         api.put(CLASSES, priorityClass('high', 1_000));
         api.put(CLASSES, priorityClass('low', 1));
-        for (const name of ['team-a', 'team-b']) api.put(NAMESPACES, { metadata: { name, labels: LABELS } });
+        for (const [name, labels] of Object.entries(LABELS)) api.put(NAMESPACES, { metadata: { name, labels } });
         prepare(api);
       },
       settings,

@@ -8,7 +8,7 @@ import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts'
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { eventually } from '#test/build/waiting.ts';
-import { gatesOf, LEADER, PATIENCE_MS, podOf, pods, QUEUES, queueScene } from './queue-scene.ts';
+import { gatesOf, LEADER, MANAGED, PATIENCE_MS, podOf, pods, QUEUES, queueScene } from './queue-scene.ts';
 
 const why = whyNoOwnCluster(process.env);
 
@@ -28,7 +28,7 @@ describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler$
     const managed = { metadata: { labels: { 'plimsoll.dev/queues': 'managed' } } };
     expect((await scene.user()('PATCH', '/api/v1/namespaces/early', managed)).status).toBe(200);
     for (const team of ['a', 'b']) {
-      await scene.manage(`team-${team}`, { team });
+      await scene.manage(`team-${team}`, { team }, team === 'b' ? MANAGED : undefined);
       await scene.queue(`of-${team}`, { namespaceSelector: { matchLabels: { team } } });
     }
     await scene.manage('nobody');
