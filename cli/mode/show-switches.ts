@@ -3,7 +3,8 @@ import { DEFAULT_RETENTION } from '#shared/domain/disruption/disruption.ts';
 import { DEFAULT_RECLAIM, reclaimInForce } from '#shared/domain/queue/reclaim-settings.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import { DISRUPTION_POLICY } from '#shared/kube/api-names.ts';
-import { fieldOf } from '#shared/kube/decode/wire-object.ts';
+import { NO_SPARE } from '#shared/domain/spare/spare-settings.ts';
+import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
 import {
   DISRUPTION_POLICIES,
   NODE_PRESSURE_POLICIES,
@@ -22,7 +23,16 @@ import type { ProcessIo } from '#cli/process-io.ts';
 
 /** The fields by which an operator lets a part act or bounds it, with what holds where they are absent. */
 export const SWITCHES: readonly (readonly [Resource, Readonly<Record<string, string>>])[] = [
-  [NODE_PRESSURE_POLICIES, { mode: 'DryRun', 'avoidance.mode': 'DryRun', 'taints.mode': 'DryRun' }],
+  [
+    NODE_PRESSURE_POLICIES,
+    {
+      mode: 'DryRun',
+      'avoidance.mode': 'DryRun',
+      'taints.mode': 'DryRun',
+      'cpu.mode': 'DryRun',
+      'spare.mode': NO_SPARE.mode,
+    },
+  ],
   [QUEUES, Object.fromEntries(Object.entries(DEFAULT_RECLAIM).map(([field, value]) => [`reclaim.${field}`, value]))],
   [RESCHEDULING_POLICIES, { mode: 'DryRun' }],
   [PRIORITY_POLICIES, { onViolation: 'Deny' }],
@@ -48,10 +58,15 @@ export interface SwitchRow {
   readonly written?: string;
 }
 
-/** What is in force of the reclaim that the queue root says, which is capped where it says what cannot be read. */
-function fieldsInForce(object: object): Readonly<Record<string, string>> {
-  const reclaim = reclaimInForce(fieldOf(fieldOf(object, 'spec'), 'reclaim'));
-  return Object.fromEntries(Object.entries(reclaim).map(([field, value]) => [`reclaim.${field}`, value]));
+/** What is in force where the fields alone do not say it. */
+function fieldsInForce({ kind }: Resource, object: object): Readonly<Record<string, string>> {
+  const spec = fieldOf(object, 'spec');
+  // Capped where the queue root says what cannot be read.
+  const reclaim = () => Object.entries(reclaimInForce(fieldOf(spec, 'reclaim')));
+  if (kind === QUEUES.kind) return Object.fromEntries(reclaim().map(([field, value]) => [`reclaim.${field}`, value]));
+  // Whatever a policy says of spare room has it measured.
+  const isMeasured = kind === NODE_PRESSURE_POLICIES.kind && isRecord(fieldOf(spec, 'spare'));
+  return isMeasured && fieldOf(fieldOf(spec, 'spare'), 'mode') === undefined ? { 'spare.mode': 'DryRun' } : {};
 }
 
 /** Kinds of which one object has the switches, which hold also where there is no such object. */
@@ -71,7 +86,7 @@ export function switchRows(
   const shown = only === undefined ? objects : named.length > 0 ? named : [{ metadata: { name: only } }];
   return shown.flatMap((object) => {
     const name = String(fieldOf(fieldOf(object, 'metadata'), 'name'));
-    const inForce = resource === QUEUES ? fieldsInForce(object) : {};
+    const inForce = fieldsInForce(resource, object);
     return Object.entries(fields).map(([field, usual]) => {
       const found = field.split('.').reduce<unknown>(fieldOf, fieldOf(object, 'spec'));
       const written = typeof found === 'number' ? String(found) : found;

@@ -62,12 +62,14 @@ describe('plimsoll mode', () => {
       .trimEnd()
       .split('\n')
       .map((line) => line.split(/ {2,}/).join(' | '));
-    expect([code, ...lines.slice(0, 5)]).toEqual([
+    expect([code, ...lines.slice(0, 7)]).toEqual([
       0,
       'OBJECT | FIELD | VALUE',
       'nodepressurepolicy/batch | spec.mode | DryRun',
       'nodepressurepolicy/batch | spec.avoidance.mode | DryRun (default)',
       'nodepressurepolicy/batch | spec.taints.mode | DryRun (default)',
+      'nodepressurepolicy/batch | spec.cpu.mode | DryRun (default)',
+      'nodepressurepolicy/batch | spec.spare.mode | Disabled (default)',
       'queue/root | spec.reclaim.mode | DryRun (default)',
     ]);
   });

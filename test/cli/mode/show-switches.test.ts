@@ -1,6 +1,19 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { DISRUPTION_POLICIES, NODE_PRESSURE_POLICIES, QUEUES } from '#shared/kube/resource.ts';
 import { SWITCHES, switchRows } from '#cli/mode/show-switches.ts';
+import { at, textAt } from '#test/contract/harness.ts';
+
+const ACTS = ['Enforce', 'Deny'];
+
+/** The fields below a schema whose values let a part act; entries of lists have no name to set them by. */
+function modesIn(schema: unknown, path = ''): readonly string[] {
+  const values = at(schema, 'enum') as readonly unknown[] | undefined;
+  if (values?.some((value) => ACTS.includes(String(value)))) return [path];
+  const properties = Object.entries((at(schema, 'properties') ?? {}) as Readonly<Record<string, unknown>>);
+  return properties.flatMap(([name, each]) => modesIn(each, path === '' ? name : `${path}.${name}`));
+}
 
 const fieldsOf = (kind: string) => SWITCHES.find(([resource]) => resource.kind === kind)?.[1] ?? {};
 const shortly = (rows: ReturnType<typeof switchRows>) =>
@@ -16,7 +29,26 @@ describe('the switches of a cluster', () => {
       'nodepressurepolicy/batch spec.mode=Enforce',
       'nodepressurepolicy/batch spec.avoidance.mode=DryRun (default)',
       'nodepressurepolicy/batch spec.taints.mode=Disabled',
+      'nodepressurepolicy/batch spec.cpu.mode=DryRun (default)',
+      'nodepressurepolicy/batch spec.spare.mode=Disabled (default)',
     ]);
+    const measured = { metadata: { name: 'batch' }, spec: { spare: { percentile: 99 } } };
+    expect(shortly(switchRows(NODE_PRESSURE_POLICIES, fieldsOf('NodePressurePolicy'), [measured])).at(-1)).toBe(
+      'nodepressurepolicy/batch spec.spare.mode=DryRun (default)',
+    );
+  });
+
+  test('are all fields of our objects that let a part act or only report', () => {
+    const found = readdirSync('deploy/crds')
+      .filter((file) => file.startsWith('plimsoll.dev_'))
+      .map((file): unknown => parse(readFileSync(`deploy/crds/${file}`, 'utf8')))
+      .flatMap((crd) => {
+        const schema = at(crd, 'spec.versions.0.schema.openAPIV3Schema.properties.spec');
+        return modesIn(schema).map((field) => `${textAt(crd, 'spec.names.kind')} ${field}`);
+      });
+    const shown = SWITCHES.flatMap(([{ kind }, fields]) => Object.keys(fields).map((field) => `${kind} ${field}`));
+    expect(found.filter((field) => !shown.includes(field))).toEqual([]);
+    expect(found.length).toBeGreaterThan(7);
   });
 
   test.each<[string, readonly object[], string]>([
