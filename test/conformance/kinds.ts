@@ -93,7 +93,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerPriorityClass,
       answerFields: ['want'],
-      decision: 'shared/domain/priority/validate-class.ts#validateNewClass',
+      decision: 'sandbox/api-server/admission/validate-class.ts#validateNewClass',
       runBy: [],
       notRun: ['validateChangedClass', 'validateNewClass'],
     },

@@ -12,8 +12,8 @@ function runBy(declaration: Declaration): readonly Process[] {
   return reached.filter(([, declarations]) => declarations.has(declaration)).map(([process]) => process);
 }
 
-/** Where decisions stand: those of the product, and the kubelet's own that no process of ours takes. */
-const DECISIONS = /^(shared|test\/conformance\/kubelet)\//;
+/** Where decisions stand: those of the product, and those of Kubernetes alone, which no process of ours takes. */
+const DECISIONS = /^(shared|sandbox\/api-server\/admission|test\/conformance\/kubelet)\//;
 
 /** Which decisions the adapter of a kind takes by name, in its own file or in a helper's. */
 function takenBy(kind: string): readonly Declaration[] {

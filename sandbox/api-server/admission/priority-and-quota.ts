@@ -1,10 +1,10 @@
 import {
   type PriorityClasses,
-  keepPriority,
   resolvePriority,
   type PodPriority,
 } from '#shared/domain/priority/classes-and-policies.ts';
-import { validateChangedClass, validateNewClass } from '#shared/domain/priority/validate-class.ts';
+import { keepPriority } from './keep-priority.ts';
+import { validateChangedClass, validateNewClass } from './validate-class.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass, decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { forbidden, badRequest, type ErrorSubject } from '#sandbox/api-server/errors/errors.ts';

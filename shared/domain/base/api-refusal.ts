@@ -16,12 +16,6 @@ export function forbidden(resource: string, name: string, why: string): ApiRefus
   return { kind: 'refused', code: 403, reason: 'Forbidden', message };
 }
 
-/** 422 with one field error printed plain, several in brackets. `kind` with its group: `PriorityClass.scheduling.k8s.io`. */
-export function invalid(kind: string, name: string, fieldErrors: readonly string[]): ApiRefusal {
-  const message = `${kind} ${quote(name)} is invalid: ${joinFieldErrors(fieldErrors)}`;
-  return { kind: 'refused', code: 422, reason: 'Invalid', message, fieldErrors };
-}
-
 /** 500 as the API server answers to an error without a type: no reason, no prefix. */
 export function untypedError(message: string): ApiRefusal {
   return { kind: 'refused', code: 500, reason: undefined, message };

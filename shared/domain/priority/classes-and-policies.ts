@@ -76,16 +76,6 @@ export function resolvePriority(pod: Pod, classes: PriorityClasses): PodPriority
   return computed;
 }
 
-/** An update does not look up a class: number and policy are kept if the new pod lacks them (oddity P6). */
-export function keepPriority(pod: Pod, oldPod: Pod): PodPriority {
-  return {
-    kind: 'resolved',
-    priorityClassName: pod.spec.priorityClassName ?? '',
-    priority: pod.spec.priority ?? oldPod.spec.priority,
-    preemptionPolicy: pod.spec.preemptionPolicy ?? oldPod.spec.preemptionPolicy,
-  };
-}
-
 function computePriority(className: string | undefined, classes: PriorityClasses) {
   const found = className === undefined ? defaultClass(classes) : classes.get(className);
   if (found === undefined && className !== undefined) return undefined;

@@ -1,7 +1,8 @@
 import type { ApiRefusal } from '#shared/domain/base/api-refusal.ts';
-import { keepPriority, type PodPriority, resolvePriority } from '#shared/domain/priority/classes-and-policies.ts';
+import { type PodPriority, resolvePriority } from '#shared/domain/priority/classes-and-policies.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
+import { keepPriority } from '#sandbox/api-server/admission/keep-priority.ts';
 import { readList, readText } from '#shared/kube/decode/wire-object.ts';
 import { describeRefusal } from '#test/conformance/describe-refusal.ts';
 import { asIs, byName, readCase, required } from '#test/conformance/required.ts';

@@ -1,4 +1,4 @@
-import { validateChangedClass, validateNewClass } from '#shared/domain/priority/validate-class.ts';
+import { validateChangedClass, validateNewClass } from '#sandbox/api-server/admission/validate-class.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
 import { readList, readText } from '#shared/kube/decode/wire-object.ts';
 import { describeRefusal } from '#test/conformance/describe-refusal.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { displayName, forbidden, invalid, joinFieldErrors, untypedError } from '#shared/domain/base/api-refusal.ts';
+import { invalid } from '#sandbox/api-server/admission/validate-class.ts';
+import { displayName, forbidden, joinFieldErrors, untypedError } from '#shared/domain/base/api-refusal.ts';
 import { subdomainFaults } from '#shared/domain/labels/label-selector.ts';
 
 describe('refusals', () => {

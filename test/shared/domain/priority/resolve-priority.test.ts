@@ -1,12 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import {
-  defaultClass,
-  type PriorityClass,
-  keepPriority,
-  resolvePriority,
-} from '#shared/domain/priority/classes-and-policies.ts';
-import { validateNewClass } from '#shared/domain/priority/validate-class.ts';
+import { defaultClass, type PriorityClass, resolvePriority } from '#shared/domain/priority/classes-and-policies.ts';
+import { keepPriority } from '#sandbox/api-server/admission/keep-priority.ts';
+import { validateNewClass } from '#sandbox/api-server/admission/validate-class.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
 import { isPriorityKept } from '#test/conformance/kinds/is-priority-kept.ts';

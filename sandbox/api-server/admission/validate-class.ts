@@ -1,4 +1,4 @@
-import { type ApiRefusal, forbidden, invalid } from '#shared/domain/base/api-refusal.ts';
+import { type ApiRefusal, forbidden, joinFieldErrors } from '#shared/domain/base/api-refusal.ts';
 import { quote } from '#shared/domain/base/texts.ts';
 import { subdomainFaults } from '#shared/domain/labels/label-selector.ts';
 import {
@@ -7,7 +7,7 @@ import {
   PREEMPT_LOWER_PRIORITY,
   defaultClass,
   type PriorityClasses,
-} from './classes-and-policies.ts';
+} from '#shared/domain/priority/classes-and-policies.ts';
 
 /** The highest value for classes other than system classes. */
 const HIGHEST_USER_PRIORITY = 1_000_000_000;
@@ -22,6 +22,12 @@ const SYSTEM_VALUES: ReadonlyMap<string, number> = new Map([
 ]);
 
 type ClassOutcome = { readonly kind: 'accepted' } | ApiRefusal;
+
+/** 422 with one field error printed plain, several in brackets. `kind` with its group: `PriorityClass.scheduling.k8s.io`. */
+export function invalid(kind: string, name: string, fieldErrors: readonly string[]): ApiRefusal {
+  const message = `${kind} ${quote(name)} is invalid: ${joinFieldErrors(fieldErrors)}`;
+  return { kind: 'refused', code: 422, reason: 'Invalid', message, fieldErrors };
+}
 
 /** Whether a class may be created: validation (422) comes before the single default (403) (oddity C1). */
 export function validateNewClass(created: PriorityClass, existing: PriorityClasses): ClassOutcome {
