@@ -44,9 +44,9 @@ function markOf(pod: string): string {
   return `${pod}.metadata.?annotations['${ANNOTATION_ADMITTED}'].orValue('')`;
 }
 
-/** The mark of a mirror pod counts for nothing, and a node without its mirror pods would look emptier than it is. */
+/** A Binding with an empty mark takes that of its pod away. The mark of a mirror pod counts for nothing, and a node without its mirror pods would look emptier than it is. */
 const IS_MARKED = [
-  `${markOf('object')} != (${IS_UPDATE} ? ${markOf('oldObject')} : '')`,
+  `(${IS_UPDATE} ? ${markOf('object')} != ${markOf('oldObject')} : '${ANNOTATION_ADMITTED}' in object.metadata.?annotations.orValue({}))`,
   `!(${IS_CREATE} && request.resource.resource == 'pods' && 'system:nodes' in request.userInfo.?groups.orValue([]))`,
 ].join(' && ');
 

@@ -125,6 +125,12 @@ test.each<[string, object, Asked, string]>([
     { subResource: 'binding' },
     'must only be written by',
   ],
+  ...['', '-'].map((mark): [string, object, Asked, string] => [
+    `a binding that makes the mark "${mark}"`,
+    { metadata: { name: 'a', annotations: { [MARK]: mark } }, target: { name: 'node-0' } },
+    { subResource: 'binding' },
+    'must only be written by',
+  ]),
   ['a mark that is taken away', pod({ gates: [] }), { before: LET_IN }, 'must only be written by'],
   ['a gang without a size', pod({ labels: { 'plimsoll.dev/gang': 'train' } }), {}, 'gang-size'],
 ])('%s is refused', (_, object, asked, text) => {
