@@ -88,6 +88,7 @@ describe.skipIf(why !== undefined)(`removals while processes are killed${why ?? 
       await Promise.all([removeAll(), killAll()]);
       await settled();
       await kinds.burst(BURST);
+      await kinds.lostPodsGone();
       const over = await settled();
       console.log(summaryOf(over), kinds.answers);
       expect(over.removed.size).toBeGreaterThanOrEqual(REMOVALS);
