@@ -95,8 +95,11 @@ function secondsLeft(trigger: PressureTrigger, { uid }: Pod, context: EvictionCo
   const hard = policy.thresholds.filter((each) => each.signal === 'memory.available' && isHard(each));
   const floors = hard.map(({ value }) => quantityNumber(amountOf(value, observed)));
   const used = figureFor('memory.available', snapshot.usage.get(uid)) ?? 0;
-  const seconds = secondsUntil(trend, Math.max(0, ...floors), growthRateOf(growth, uid, { used, at: snapshot.now }));
-  return onlySpare === true ? Math.floor(seconds / PACE_MAY_GROW) : seconds;
+  const floor = Math.max(0, ...floors);
+  const ownRate = growthRateOf(growth, uid, { used, at: snapshot.now });
+  if (onlySpare !== true) return secondsUntil(trend, floor, ownRate);
+  // What the last one gave back hides for some seconds how fast memory runs out.
+  return Math.floor(secondsUntil(trend, floor, Math.max(ownRate, trend?.fillRate ?? 0)) / PACE_MAY_GROW);
 }
 
 const AGAIN = { isShortening: true, optOut: 'honoured', urgency: 'Severe' } as const;
