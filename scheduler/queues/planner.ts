@@ -47,7 +47,7 @@ export function createPlanner(ports: PlannerPorts) {
     settings,
     /** The most of each type that is believed of one node. */
     largestNode: (): QueueAmounts => believed?.largest() ?? NO_QUEUE_AMOUNTS,
-    /** The next plan; undefined if it would be the same. */
+    /** The next plan; undefined while nothing has changed, or the cluster is not known. */
     plan: async (asked: Asked, others: readonly Changing[], signal: AbortSignal): Promise<QueuePlan | undefined> => {
       believed ??= new BelievedNodes(await readFormerBelief(ports, signal));
       if (!isDue(others)) return undefined;
