@@ -7,6 +7,8 @@ import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { declaredReclaim, decodeQueue } from '#shared/api/queue.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { FIRST_DAY } from '#cli/init/first-day.ts';
+import { selectorOf } from '#sandbox/api-server/selectors/label-query.ts';
+import { isOn, NAMESPACE_SWITCHES } from '#shared/kube/namespace-switches.ts';
 import { valueOf } from '#test/build/value-of.ts';
 import { at } from '#test/contract/harness.ts';
 
@@ -28,6 +30,22 @@ describe('the objects of the first day', () => {
       'Queue',
       'NodePressurePolicy',
     ]);
+  });
+
+  test('select namespaces by one label, by which all parts are on', () => {
+    const labels = new Map([['plimsoll.dev/managed', 'true']]);
+    const selectors = objects.flatMap((each) => at(each, 'spec.namespaceSelector') ?? []);
+    expect(selectors.map((each) => selectorOf(each).matches(labels))).toEqual([true, true, true]);
+    expect(Object.values(NAMESPACE_SWITCHES).filter((part) => !isOn(part, labels))).toEqual([]);
+  });
+
+  test('are done in eight steps on one page, whose commands set that label and have no more YAML', () => {
+    const page = readFileSync('docs/tutorial.md', 'utf8');
+    expect(page.match(/^## \d/gm)?.length).toBeLessThanOrEqual(8);
+    expect(page.match(/^kubectl label namespace .*$/gm)).toEqual([
+      'kubectl label namespace first-team plimsoll.dev/managed=true',
+    ]);
+    expect(page).not.toContain('```yaml');
   });
 
   test('are those of plimsoll init', () => {
