@@ -59,8 +59,8 @@ Answers as the leader of the queues would decide, by the same code: what each
 queue deserves and uses, which waiting pods would be let in, and for every
 other pod why it waits, and which pods would make room for it or why none
 would where the queue root says spec.reclaim.mode: Enforce. Nothing is changed. Only pods of namespaces
-with the label plimsoll.dev/queues=managed wait in queues; pods that were on
-nodes before that make no room.
+with the label plimsoll.dev/queues=managed or plimsoll.dev/managed=true wait in
+queues; pods that were on nodes before that make no room.
 
 Exit codes: 0, no pod keeps waiting; 1, at least one does; 2, the command or
 its input cannot be used.

@@ -69,6 +69,6 @@ export const DISRUPTION_LIMIT_DEFINITION: KindDefinition = {
   ],
   schema: described(
     z.object({ spec: DISRUPTION_LIMIT_SPEC, status: STATUS.optional() }),
-    'DisruptionLimit limits how many pods may be removed within a time, and how many must stay up. Every removal counts, whatever its cause. In namespaces with the label plimsoll.dev/disruption-limits=enforced, all evictions beyond it are refused. In others, only those by Plimsoll are.',
+    'DisruptionLimit limits how many pods may be removed within a time, and how many must stay up. Every removal counts, whatever its cause. In namespaces with the label plimsoll.dev/disruption-limits=enforced or plimsoll.dev/managed=true, all evictions beyond it are refused. In others, only those by Plimsoll are.',
   ),
 };

@@ -117,6 +117,6 @@ export const PRIORITY_QUOTA_DEFINITION: KindDefinition = {
   ],
   schema: described(
     z.object({ spec: PRIORITY_QUOTA_SPEC, status: STATUS.optional() }),
-    'PriorityQuota limits the total requests of pods by priority, across namespaces. It is enforced in namespaces with the label plimsoll.dev/priority-quota=enforced.',
+    'PriorityQuota limits the total requests of pods by priority, across namespaces. It is enforced in namespaces with the label plimsoll.dev/priority-quota=enforced or plimsoll.dev/managed=true.',
   ),
 };

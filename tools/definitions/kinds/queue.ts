@@ -65,7 +65,7 @@ export const QUEUE_DEFINITION: KindDefinition = {
         status: described(STATUS, 'How the queue stands. The leader of the queues writes it.'),
       })
       .partial(),
-    'Queue shares the cluster among groups of pods. Pods of namespaces with the label plimsoll.dev/queues=managed wait behind a scheduling gate until their queue has room for them.',
+    'Queue shares the cluster among groups of pods. Pods of namespaces with the label plimsoll.dev/queues=managed or plimsoll.dev/managed=true wait behind a scheduling gate until their queue has room for them.',
     {
       'x-kubernetes-validations': [
         {
