@@ -70,6 +70,18 @@ describe.skipIf(why !== undefined)(`the values of the Helm chart${why ?? ''}`, (
     expect([status, stderr]).toEqual(refusal === undefined ? [0, ''] : [1, expect.stringContaining(refusal)]);
   });
 
+  test.each([
+    [
+      '',
+      ['Certificate plimsoll-ca', 'Certificate plimsoll-webhook', 'Issuer plimsoll-ca', 'Issuer plimsoll-self-signed'],
+    ],
+    ['company', ['Certificate plimsoll-webhook']],
+  ])('with the issuer "%s", cert-manager makes no authority that nothing uses', async (issuer, wanted) => {
+    const objects = await rendered(['certManager.enabled=true', `certManager.issuerRef.name="${issuer}"`]);
+    const made = objects.map((each) => `${String(at(each, 'kind'))} ${String(at(each, 'metadata.name'))}`);
+    expect(made.filter((each) => /^(?:Certificate|Issuer) /.test(each)).toSorted()).toEqual(wanted);
+  });
+
   test.each([true, false])('a parent chart with the condition plimsoll.enabled=%s', async (isOn) => {
     const parent = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
     const condition = 'condition: plimsoll.enabled';

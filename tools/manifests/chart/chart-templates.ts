@@ -39,10 +39,16 @@ export function chartTemplates(
     for (const object of objects.filter((each) => find(others, each) === undefined)) {
       // An overlay without the component has not removed its objects.
       const changing = isComponent ? overlays.filter((each) => find(each.objects, object) !== undefined) : [];
-      add(object, { kind: 'either', when, then: templateOf(object, changing), otherwise: undefined });
+      const condition = isOfOwnAuthority(object) ? `and ${when} (not .Values.certManager.issuerRef.name)` : when;
+      add(object, { kind: 'either', when: condition, then: templateOf(object, changing), otherwise: undefined });
     }
   }
   return new Map(Array.from(files, ([file, documents]) => [file, documents.join('')]));
+}
+
+/** The authority that cert-manager keeps for the chart, unless the values name another issuer. */
+function isOfOwnAuthority({ kind, metadata: { name } }: Manifest): boolean {
+  return kind === 'Issuer' || (kind === 'Certificate' && name === 'plimsoll-ca');
 }
 
 /** The object with what the overlays change in it; those that do not have it remove it. */
