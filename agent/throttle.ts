@@ -211,7 +211,7 @@ class CpuThrottle implements Throttle {
     const isFull = (this.lowered?.length ?? 0) >= MAX_LOWERED;
     const mayBe = ({ facts: { pod } }: Candidate): boolean =>
       !this.isPaused(pod.uid) && (!isFull || this.entryOf(pod.uid) !== undefined);
-    for (const candidate of podsToThrottle(result, shortage.mode).filter(mayBe).slice(0, MAX_READ)) {
+    for (const candidate of podsToThrottle(result, shortage).filter(mayBe).slice(0, MAX_READ)) {
       if (await this.lower(candidate, shortage, signal)) return;
       this.pause(candidate.facts.pod.uid, PAUSE_MS.unsuitable);
     }

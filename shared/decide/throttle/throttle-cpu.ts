@@ -12,7 +12,7 @@ import { evictionsFor } from '#shared/decide/eviction/history/eviction-state.ts'
 import { lastingProtection, rankNode } from '#shared/decide/eviction/ranking/rank-node.ts';
 import { isWaitingFor, neededOf } from '#shared/decide/eviction/shortage/advance-stalls.ts';
 import { mayAct } from '#shared/decide/eviction/shortage/rule-activation.ts';
-import type { CpuRoom, PodPressureByUid } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
+import type { CpuRoom, NodeSnapshot } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
 import { THROTTLING } from './messages.ts';
 
 /** A shortage that throttling is to relieve; amounts are millicores. */
@@ -51,20 +51,37 @@ function idleMilli({ idleNow = 0 }: CpuRoom): number {
 
 /**
  * Pods above their CPU request, in the order in which they would be evicted. Only Burstable ones: a lower limit would
- * change the QoS class of others. And only while another pod waits, where that is measured.
+ * change the QoS class of others. None in the stead of less important pods that take what is missing beyond their own
+ * requests, and where stalls of pods are measured, only while a pod of at least the same priority waits.
  */
-export function podsToThrottle({ snapshot, policy, decision }: PassResult, mode: Mode): readonly Candidate[] {
+export function podsToThrottle(
+  { snapshot, policy, decision }: PassResult,
+  { mode, gap }: CpuShortage,
+): readonly Candidate[] {
   const evictions = evictionsFor(mode, decision.state.evictions);
   const ranked = rankNode({ signal: 'cpu.pressure', stage: 'mild', evictions }, snapshot, policy);
-  return ranked.filter(({ facts: { pod, qos }, exceedsRequest }) => {
+  const burning = ranked.filter(({ exceedsRequest }) => exceedsRequest);
+  const isInTheirStead = ({ facts: { priority } }: Candidate): boolean =>
+    sumOver(burning.filter(({ facts }) => facts.priority < priority)) >= gap;
+  return burning.filter((each) => {
+    const { pod, qos } = each.facts;
     const isProtected = lastingProtection(pod, policy, snapshot.namespaces) !== undefined;
-    return exceedsRequest && qos === 'Burstable' && !isProtected && makesOthersWait(pod.uid, snapshot.podPressures);
+    return qos === 'Burstable' && !isProtected && !isInTheirStead(each) && makesOthersWait(each, snapshot);
   });
 }
 
-function makesOthersWait(uid: string, podPressures: PodPressureByUid): boolean {
+/** What pods use beyond their requests, in millicores. */
+function sumOver(pods: readonly Candidate[]): number {
+  return pods.reduce((sum, { roundedOverage }) => sum + roundedOverage, 0) / NANO_PER_MILLI;
+}
+
+function makesOthersWait({ facts: own }: Candidate, { pods, podPressures }: NodeSnapshot): boolean {
   const measured = [...podPressures].filter(([, { waiting }]) => waiting.cpu !== undefined);
-  return measured.length === 0 || measured.some(([other, pressure]) => other !== uid && isWaitingFor('cpu', pressure));
+  const important = new Set(pods.running.filter(({ priority }) => priority >= own.priority).map(({ pod }) => pod.uid));
+  return (
+    measured.length === 0 ||
+    measured.some(([uid, each]) => uid !== own.pod.uid && important.has(uid) && isWaitingFor('cpu', each))
+  );
 }
 
 /** The CPU of a container that a limit can be lowered for, in millicores. */

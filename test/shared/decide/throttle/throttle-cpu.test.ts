@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { ThrottledEntry } from '#shared/api/node-pressure.ts';
 import { cpuShortage, lowerLimit, podsToThrottle, raiseLimit } from '#shared/decide/throttle/throttle-cpu.ts';
+import type { NodePod } from '#test/agent/node-scene.ts';
 import { type CpuScene, burning, cpuPass } from './cpu-scene.ts';
 
 const MINUTE = 60_000;
 const HOG = burning('hog', 3000);
-const names = (scene: CpuScene) => podsToThrottle(cpuPass(scene), 'Enforce').map(({ facts }) => facts.pod.name);
+const SHORT = { mode: 'Enforce', gap: 200 } as const;
+const names = (scene: CpuScene) => podsToThrottle(cpuPass(scene), SHORT).map(({ facts }) => facts.pod.name);
 const waits = (share: number, throttled = 0) => ({ waiting: { cpu: share }, stalled: {}, throttled });
 
 describe('a shortage of CPU', () => {
@@ -29,8 +31,17 @@ describe('a shortage of CPU', () => {
 
 describe('pods that are throttled', () => {
   test('are those above their request, the lowest priority first, then the largest overage', () => {
-    const pods = [HOG, burning('more', 3500), burning('important', 3900, { priority: 9 }), burning('modest', 500)];
-    expect(names({ pods })).toEqual(['more', 'hog', 'important']);
+    const low = burning('low', 600, { priority: -1 });
+    expect(names({ pods: [HOG, burning('more', 3500), low, burning('modest', 500)] })).toEqual(['low', 'more', 'hog']);
+  });
+
+  test.each<[string, Partial<NodePod>, readonly string[]]>([
+    ['is throttled itself', {}, ['lesser']],
+    ['cannot be throttled', { requests: {} }, []],
+    ['takes less than what is missing', { cpuNanoCores: 650e6 }, ['lesser', 'hog']],
+  ])('are not throttled in the stead of a less important one, which %s', (_, fields, expected) => {
+    const lesser = burning('lesser', 900, { priority: -1, ...fields });
+    expect(names({ pods: [HOG, lesser] })).toEqual(expected);
   });
 
   test.each<[string, CpuScene]>([
@@ -41,19 +52,27 @@ describe('pods that are throttled', () => {
     ['is in a namespace of unknown labels', { pods: [HOG], snapshot: { namespaces: new Map() } }],
     ['alone waits', { pods: [HOG], snapshot: { podPressures: new Map([['uid-hog', waits(0.9)]]) } }],
     [
+      'makes only less important pods wait',
+      {
+        pods: [HOG, burning('other', 9, { priority: -1 })],
+        snapshot: { podPressures: new Map([['uid-other', waits(0.9)]]) },
+      },
+    ],
+    [
       'makes only pods wait that their own limit holds',
-      { pods: [HOG], snapshot: { podPressures: new Map([['uid-other', waits(0.9, 0.5)]]) } },
+      { pods: [HOG, burning('other', 9)], snapshot: { podPressures: new Map([['uid-other', waits(0.9, 0.5)]]) } },
     ],
   ])('are none that %s', (_, scene) => {
     expect(names(scene)).toEqual([]);
   });
 
   test('are those that keep another pod waiting', () => {
-    expect(names({ pods: [HOG], snapshot: { podPressures: new Map([['uid-other', waits(0.2)]]) } })).toEqual(['hog']);
+    const podPressures = new Map([['uid-other', waits(0.2)]]);
+    expect(names({ pods: [HOG, burning('other', 9)], snapshot: { podPressures } })).toEqual(['hog']);
   });
 });
 
-const [CANDIDATE] = podsToThrottle(cpuPass({ pods: [HOG] }), 'Enforce');
+const [CANDIDATE] = podsToThrottle(cpuPass({ pods: [HOG] }), SHORT);
 const CPU = { container: 'main', request: 500, limit: 4000 };
 const lowered = (cpu: Partial<typeof CPU> = {}, gap = 200, earlier?: ThrottledEntry) =>
   CANDIDATE && lowerLimit(CANDIDATE, { ...CPU, ...cpu }, gap, { earlier, now: 7 });
