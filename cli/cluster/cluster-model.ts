@@ -58,8 +58,7 @@ export function clusterModel({ manifests, namespace }: ClusterManifests): Cluste
   const pods = (byType.get(typeOfResource(PODS)) ?? []).map((each) => withNamespace(each, namespace));
   return {
     nodes: all(NODES, decodeNode),
-    // A hand-written file may name limits alone.
-    pods: pods.map((manifest) => withUid(withDefaultRequests(decodeManifest(manifest, decodePod)))),
+    pods: pods.map((manifest) => withUid(decodeManifest(manifest, decodePod))),
     budgets: all(PDBS, decodeBudget),
     namespaces: all(NAMESPACES, decodeNamespace),
     classes: new Map([...systemClasses(), ...byName(all(PRIORITY_CLASSES, decodeAnnotatedClass))]),
@@ -70,6 +69,12 @@ export function clusterModel({ manifests, namespace }: ClusterManifests): Cluste
     queues: all(QUEUES, decodeQueue),
     podManifests: new Map(pods.map((each) => [`${namespaceOf(each, namespace)}/${nameOf(each)}`, each])),
   };
+}
+
+/** The same with pods as the API server stores them: a hand-written file may name limits alone. */
+export function storedModel(read: ClusterManifests): ClusterModel {
+  const model = clusterModel(read);
+  return { ...model, pods: model.pods.map(withDefaultRequests) };
 }
 
 /** `apiVersion` and `kind` of a resource, as `typeOf` writes them. */

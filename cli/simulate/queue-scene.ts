@@ -24,7 +24,7 @@ import type { QueuePassInput } from '#shared/decide/queues/sort-pods.ts';
 import { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import type { RoomInput } from '#shared/decide/queues/room-state.ts';
 import { UnplacedPods } from '#shared/decide/queues/unplaced-pods.ts';
-import { clusterModel, type ClusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
+import { type ClusterModel, decodeManifest, storedModel } from '#cli/cluster/cluster-model.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { typeOf } from '#cli/manifests/parse-manifests.ts';
 
@@ -44,7 +44,7 @@ export interface QueueScene {
  * Throws an InputError for an invalid object.
  */
 export function queueScene(read: ClusterManifests, by?: ReclaimSettings['by']): QueueScene {
-  const model = clusterModel(read);
+  const model = storedModel(read);
   const snapshot = snapshotOf(model);
   const pods = new QueuedPods({ now: () => read.now });
   for (const pod of model.pods) pods.observe({ pod, raw: withGate(pod, model, snapshot) }, snapshot);

@@ -1,7 +1,7 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { preemptView } from '#shared/decide/simulation/preempt-view.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
-import { CLUSTER_RESOURCES, clusterModel, type ClusterModel } from '#cli/cluster/cluster-model.ts';
+import { CLUSTER_RESOURCES, type ClusterModel, storedModel } from '#cli/cluster/cluster-model.ts';
 import { findPod, readPodFile } from '#cli/cluster/find-pod.ts';
 import { placementOf } from '#cli/cluster/placement.ts';
 import { readWithQueues } from '#cli/cluster/read-manifests.ts';
@@ -25,7 +25,7 @@ const EXIT_NOT_PLACEABLE = 1;
 /** Carries out `plimsoll simulate preempt`: exit code 0 if the pod would be placed, 1 if not. */
 export async function runPreempt(options: PreemptCommandOptions, io: ProcessIo): Promise<void> {
   const read = await readWithQueues(options, CLUSTER_RESOURCES, io);
-  const model = clusterModel(read);
+  const model = storedModel(read);
   const pod = await wantedPod(options, model, { namespace: options.namespace ?? read.namespace, io });
   const view = preemptView(placementOf(model, pod, { ...options, now: read.now }));
   const { output } = options;

@@ -7,7 +7,7 @@ import type { NamedUsage } from '#shared/decide/simulation/pod-usage.ts';
 import { answerPressure } from '#shared/decide/simulation/pressure-model.ts';
 import { pressureView } from '#shared/decide/simulation/pressure-view.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
-import { CLUSTER_RESOURCES, clusterModel, decodeManifest, type ClusterModel } from '#cli/cluster/cluster-model.ts';
+import { CLUSTER_RESOURCES, decodeManifest, storedModel, type ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { nameOfType } from '#cli/cluster/find-pod.ts';
 import { readManifests, type ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
@@ -35,7 +35,7 @@ const LARGEST_USAGE_MIB = 100;
 export async function runPressure(options: PressureOptions, io: ProcessIo): Promise<void> {
   const available = readAvailable(options.available);
   const read = await readManifests(options, CLUSTER_RESOURCES, io);
-  const model = clusterModel(read);
+  const model = storedModel(read);
   const { signal, output } = options;
   const node = findNode(model, nameOfType(options.node, 'node'));
   const question = {

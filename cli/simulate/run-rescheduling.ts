@@ -19,7 +19,7 @@ import {
 } from '#shared/domain/rescheduling/status.ts';
 import { moveRules } from '#shared/kube/annotations/annotations.ts';
 import { apiVersionOf, RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
-import { CLUSTER_RESOURCES, clusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
+import { CLUSTER_RESOURCES, decodeManifest, storedModel } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { limitsBeside, type ReadLimits } from '#cli/cluster/read-disruptions.ts';
 import { type ClusterManifests, readManifests } from '#cli/cluster/read-manifests.ts';
@@ -83,7 +83,7 @@ export async function runRescheduling(options: ReschedulingOptions, io: ProcessI
 
 function viewOf(read: ClusterManifests, limits: ReadLimits, wanted: string | undefined): ReschedulingView {
   const policy = policyIn(read, wanted);
-  const snapshot = createSnapshot(clusterModel(read));
+  const snapshot = createSnapshot(storedModel(read));
   const rules = moveRules(snapshot.namespaces, policy.fitElsewhere);
   const limitsOf = withGangLimits(limitsIn(snapshot, limits, read.now), runningGangsIn(snapshot));
   const result = finish(runPass(snapshot, policy, { now: read.now, memory: NO_MEMORY, rules, limitsOf }));

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { clusterModel } from '#cli/cluster/cluster-model.ts';
+import { storedModel } from '#cli/cluster/cluster-model.ts';
 import { parseManifests } from '#cli/manifests/parse-manifests.ts';
 import { podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 
 function modelOf(text: string) {
-  return clusterModel({ manifests: parseManifests({ name: 'text', text }), namespace: 'default', now: 0 });
+  return storedModel({ manifests: parseManifests({ name: 'text', text }), namespace: 'default', now: 0 });
 }
 
 test('a pod of a file requests what its limits say, as after its creation', () => {
