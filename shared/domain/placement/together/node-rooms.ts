@@ -23,6 +23,8 @@ export interface PodKind {
   readonly allowedCount: number;
 }
 
+type IsCounted = (uid: string, node: string) => boolean;
+
 const NODES_PER_STEP = 200;
 
 /** What nodes have left, in one piece of memory: pod slots, then each resource by column. */
@@ -45,11 +47,11 @@ export class NodeRooms {
     this.#free = new Float64Array(this.entries.length * this.#width);
   }
 
-  /** `isElsewhere` names the pods whose nominations do not count: they are placed anew. */
-  static *read(snapshot: Pick<ClusterSnapshot, 'nodes'>, isElsewhere: (uid: string) => boolean): Steps<NodeRooms> {
+  /** `isCounted` says whether the nomination of a pod to a node counts, which it does not if the pod is placed anew. */
+  static *read(snapshot: Pick<ClusterSnapshot, 'nodes'>, isCounted: IsCounted): Steps<NodeRooms> {
     const rooms = new NodeRooms(snapshot);
     for (const [index, entry] of rooms.entries.entries()) {
-      rooms.#read(index, entry, isElsewhere);
+      rooms.#read(index, entry, isCounted);
       if (index % NODES_PER_STEP === NODES_PER_STEP - 1) yield;
     }
     return rooms;
@@ -110,14 +112,14 @@ export class NodeRooms {
     if (index !== undefined) this.take(index, needsOf(pod, snapshot), 1);
   }
 
-  #read(index: number, entry: NodeEntry, isElsewhere: (uid: string) => boolean): void {
+  #read(index: number, entry: NodeEntry, isCounted: IsCounted): void {
     const sheet = sheetOf(entry);
     const start = index * this.#width;
     this.#free.set(sheet.numbers.subarray(0, sheet.width + 1), start);
     // Sums of such amounts may be wrong in doubles.
     if (!sheet.isExact) this.#free[start] = 0;
     for (const { pod, row } of entry.occupancy.nominated) {
-      if (isElsewhere(pod.uid)) continue;
+      if (!isCounted(pod.uid, entry.node.name)) continue;
       this.#free[start] = (this.#free[start] as number) - 1;
       for (let column = 0; column + 1 < this.#width; column += 1)
         this.#free[start + column + 1] = this.freeOf(index, column) - Number(row[column] ?? 0);

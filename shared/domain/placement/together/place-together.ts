@@ -76,8 +76,9 @@ export function* fitTogether(question: TogetherQuestion, nodeOf: NodeOf): Steps<
 
 function* roomsOf({ snapshot, pods, expected = new Map<string, ExpectedPod>() }: TogetherQuestion): Steps<NodeRooms> {
   const own = new Set(pods.map(({ uid }) => uid));
-  // An expected pod may be nominated to another node still, by a leader that ended.
-  const rooms = yield* NodeRooms.read(snapshot, (uid) => own.has(uid) || expected.has(uid));
+  // An expected pod may be nominated to another node still, by a leader that ended: it counts at both until that is off.
+  const isCounted = (uid: string, node: string): boolean => !own.has(uid) && expected.get(uid)?.node !== node;
+  const rooms = yield* NodeRooms.read(snapshot, isCounted);
   for (const [uid, { pod, node }] of expected) {
     const placed = snapshot.placedPods.get(uid);
     if (!own.has(uid) && (placed === undefined || !isBound(placed.pod))) rooms.expect(pod, node, snapshot);

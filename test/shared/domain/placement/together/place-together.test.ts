@@ -66,11 +66,16 @@ describe('pods that start together', () => {
     ).toBe('None');
   });
 
-  test('leave the room where a pod is expected alone, not where a leader that ended nominated it', () => {
-    const moving = buildPod({ name: 'moving', requests: { cpu: '4' }, nominatedTo: 'n-0' });
-    const snapshot = createSnapshot({ nodes: nodes(4, 4), pods: [moving] });
+  test.each([
+    ['until that is taken off', 'n-0', ['n-2', 'n-2']],
+    ['and no other once it is', undefined, ['n-0', 'n-0']],
+    ['once where it is nominated already', 'n-1', ['n-0', 'n-0']],
+  ])('leave the room where a pod is expected alone, and where a leader that ended nominated it %s', (_, node, onto) => {
+    const nominated = node === undefined ? {} : { nominatedTo: node };
+    const moving = buildPod({ name: 'moving', requests: { cpu: '4' }, ...nominated });
+    const snapshot = createSnapshot({ nodes: nodes(4, 4, 4), pods: [moving] });
     const found = plan(snapshot, gang(2, 2), new Map([[moving.uid, { pod: moving, node: 'n-1' }]]));
-    expect(found.kind === 'Placed' && [...found.nodeOf.values()]).toEqual(['n-0', 'n-0']);
+    expect(found.kind === 'Placed' && [...found.nodeOf.values()]).toEqual(onto);
   });
 
   test('go only where filters let each of them be', () => {
