@@ -8,7 +8,7 @@ import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { isOfGang } from '#shared/kube/annotations/gangs.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Pod, Container, SchedulingRules } from '#shared/domain/pod/pod.ts';
-import { type QosClass, qosClass, reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
+import { podRequests, type QosClass, qosClass, reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import { rankingFacts, type RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { ObservedPod } from '#agent/observe/node/node-source.ts';
 import { type KubeletEviction, DISRUPTION_TARGET } from '#shared/decide/eviction/snapshot/node-snapshot.ts';
@@ -16,7 +16,8 @@ import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { LOG } from '#agent/messages.ts';
 import { isLocal } from '#shared/domain/ranking/pod-usage.ts';
-import { filterAmounts } from '#shared/domain/quantity/quantity.ts';
+import { filterAmounts, NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
+import { SPARE_RESOURCES } from '#shared/domain/spare/spare-resources.ts';
 import { BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
 import { SECOND_MS } from '#shared/domain/base/durations.ts';
 import { FOREIGN_EVICTION_IN_PROGRESS } from '#shared/kube/api-names.ts';
@@ -206,6 +207,7 @@ const MAX_VALUE_LENGTH = 256;
 /** Per pod; the API server does not limit either. */
 const MAX_CONTAINERS = 100;
 const MAX_VOLUMES = 1_000;
+const SPARE_NAMES = Object.values(SPARE_RESOURCES);
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 const NO_RULES: SchedulingRules = {
   nodeSelector: NO_TEXTS,
@@ -221,18 +223,22 @@ const NO_RULES: SchedulingRules = {
 /**
  * The part of a pod that decisions and messages need once its ranking facts are computed. Labels, scheduling rules,
  * limits and other conditions are dropped: for 500 real pods they take 3 MiB on every node. So are containers beyond a
- * hundred, which messages would name, and volumes that are not on the node's disk or beyond a thousand.
+ * hundred, which messages would name, and volumes that are not on the node's disk or beyond a thousand. What all containers
+ * request of spare room is kept with the first: the node must never offer less.
  */
 function podEssentials(pod: Pod): Pod {
   const { spec, status } = asAllocated(pod);
+  const spare = filterAmounts(podRequests(pod), (each) => SPARE_NAMES.includes(each));
   return {
     ...pod,
     labels: NO_TEXTS,
     annotations: withoutData(pod.annotations),
     spec: {
       ...spec,
-      containers: spec.containers.slice(0, MAX_CONTAINERS).map(requestsOf),
-      initContainers: spec.initContainers.slice(0, MAX_CONTAINERS).map(requestsOf),
+      containers: spec.containers
+        .slice(0, MAX_CONTAINERS)
+        .map((each, index) => requestsOf(each, index === 0 ? spare : NO_AMOUNTS)),
+      initContainers: spec.initContainers.slice(0, MAX_CONTAINERS).map((each) => requestsOf(each)),
       volumes: spec.volumes.filter(isLocal).slice(0, MAX_VOLUMES),
       scheduling: NO_RULES,
     },
@@ -252,8 +258,9 @@ function withoutData(annotations: Pod['annotations']): Pod['annotations'] {
   return short.length === 0 ? NO_TEXTS : new Map(short);
 }
 
-/** Only the resources that evictions compare with a container's usage. */
-function requestsOf({ name, resources, restartPolicy }: Container): Container {
-  const requests = resources.requests && filterAmounts(resources.requests, (each) => BASIC_RESOURCES.includes(each));
+/** Only the resources that evictions compare with a container's usage; what the pod requests of spare room besides. */
+function requestsOf({ name, resources, restartPolicy }: Container, spare = NO_AMOUNTS): Container {
+  const own = resources.requests && filterAmounts(resources.requests, (each) => BASIC_RESOURCES.includes(each));
+  const requests = spare.size === 0 ? own : new Map([...(own ?? NO_AMOUNTS), ...spare]);
   return { name, resources: { requests, limits: undefined }, restartPolicy, ports: [] };
 }

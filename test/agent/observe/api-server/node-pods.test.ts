@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { sparePodsOf } from '#shared/decide/spare/observe-spare.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { slimKnownPod, slimPod } from '#agent/observe/api-server/node-pods.ts';
 
@@ -80,6 +81,17 @@ describe('slimPod', () => {
     expect([...(pod.spec.containers[0]?.resources.requests?.keys() ?? [])]).toEqual(['memory']);
     expect([pod.spec.containers.length, pod.spec.volumes.length]).toEqual([100, 1_000]);
     expect(sum.memory).toMatchObject({ exponent: 0, mantissa: 3_000 * 1024 * 1024 });
+  });
+
+  test('keeps what all its containers request of spare room, because the node may never offer less', () => {
+    const spare = { memory: '0', 'plimsoll.dev/spare-memory': '1048576', 'plimsoll.dev/spare-cpu': '10' };
+    const containers = Array.from({ length: 3_000 }, (_, n) => ({ name: `c${n}`, resources: { requests: spare } }));
+    const { facts } = slimPod({ ...wire, spec: { containers, initContainers: containers.slice(0, 1) } });
+    const [memory, cpu] = ['plimsoll.dev/spare-memory', 'plimsoll.dev/spare-cpu'];
+    const { requested } = sparePodsOf({ running: [facts] });
+    expect([facts.isInSpareRoom, requested]).toEqual([true, { memory: 3_000 * 1_048_576, cpu: 30_000 }]);
+    const kept = facts.pod.spec.containers.map(({ resources }) => [...(resources.requests?.keys() ?? [])].sort());
+    expect([kept.length, kept[0], kept[1]]).toEqual([100, ['memory', cpu, memory], ['memory']]);
   });
 
   test('keeps a pod with extremely long owner names and quantities', () => {
