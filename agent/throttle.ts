@@ -290,7 +290,8 @@ class CpuThrottle implements Throttle {
 }
 
 export function createThrottle(ports: ThrottlePorts): Throttle {
-  return new CpuThrottle(ports);
+  const cpu = new CpuThrottle(ports);
+  return { turn: (signal) => cpu.turn(signal), status: () => cpu.status(), release: () => cpu.release() };
 }
 
 const ROOM_AGAIN = THROTTLING.roomAgain({ idle: 0, kept: 0 }).code;

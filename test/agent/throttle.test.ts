@@ -86,12 +86,12 @@ function rig({ pod = {}, previous }: { readonly pod?: object; readonly previous?
     log: { info: () => undefined, warn: () => undefined },
     clock,
   });
-
+  const { turn, status } = throttle;
   /** So many seconds, with the status written after each turn as the publisher does. */
   async function seconds(count: number): Promise<void> {
-    for (let turn = 0; turn < count; turn += 1) {
-      await throttle.turn(SIGNAL);
-      if (state.isWriting) state.written = throttle.status() ?? [];
+    for (let second = 0; second < count; second += 1) {
+      await turn(SIGNAL);
+      if (state.isWriting) state.written = status() ?? [];
       await clock.advance(1000);
     }
   }
