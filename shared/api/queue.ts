@@ -162,7 +162,7 @@ export const QUEUE_SPEC = described(
     reclaim: RECLAIM.optional(),
     // Any text: one that is not a duration means the default and is reported.
     gangTimeout: text(
-      'How long a gang may hold room while fewer of its pods than run together have a node, such as 60s, which is the default. Then all of its pods are evicted, and wait again. Only on the queue root.',
+      'How long a gang may hold room while fewer of its pods than run together have a node, such as 60s, which is the default. Its pods are evicted so early that they have ended by then, and wait again. Only on the queue root.',
       { maxLength: 64 },
     ),
   }),

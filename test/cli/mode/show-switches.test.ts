@@ -51,6 +51,18 @@ describe('the switches of a cluster', () => {
     expect(found.length).toBeGreaterThan(7);
   });
 
+  test('stand in the table of the guide, with what holds at first', () => {
+    const guide = readFileSync('docs/guides/command-line.md', 'utf8');
+    const rows = guide.matchAll(/^\| (?<kind>\w+)(?: `root`)? \| `(?<field>[\w.]+)` \| `(?<value>\w+)` \|/gm);
+    const told = Array.from(rows, ({ groups }) => `${groups?.['kind']} ${groups?.['field']}=${groups?.['value']}`);
+    const acting = SWITCHES.flatMap(([{ kind }, fields]) =>
+      Object.entries(fields)
+        .filter(([field]) => /(^|\.)mode$|onViolation|forbiddingBudgets/.test(field))
+        .map(([field, value]) => `${kind} ${field}=${value}`),
+    );
+    expect(told.toSorted()).toEqual(acting.toSorted());
+  });
+
   test.each<[string, readonly object[], string]>([
     ['without a root', [{ metadata: { name: 'a' }, spec: {} }], 'queue/root spec.reclaim.mode=DryRun (default)'],
     [
