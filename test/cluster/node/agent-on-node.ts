@@ -33,12 +33,13 @@ const AGENT_START_PROBE_SECONDS = 2;
 const HEALTH_PORT = 8_080;
 const DAEMON_SET = `/apis/apps/v1/namespaces/${AGENT.namespace}/daemonsets/${AGENT.name}`;
 
-/** Applies deploy/base, with the flags that the agent needs on this node. */
+/** Applies deploy/base, or an overlay, with the flags that the agent needs on this node. */
 export async function installAgent(
   { kubeconfig, agentFlags }: Pick<RunningNode, 'kubeconfig' | 'agentFlags'>,
   client: KubeClient,
+  folder?: string,
 ): Promise<void> {
-  await installPlimsoll(kubeconfig);
+  await installPlimsoll(kubeconfig, folder);
   const path = '/spec/template/spec/containers/0/args/-';
   const body = agentFlags.map((value) => ({ op: 'add', path, value }));
   await call(client, { method: 'PATCH', path: DAEMON_SET, contentType: 'application/json-patch+json', body });
