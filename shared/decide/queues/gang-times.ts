@@ -1,5 +1,6 @@
 import type { AdmittedGang } from '#shared/api/admitted.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import { deletedAt } from '#shared/domain/pod/pod-conditions.ts';
 import type { QueueGang, QueueMember } from './gangs.ts';
 
 /** Since when a gang runs in part, or until when it was last seen whole. */
@@ -8,6 +9,8 @@ export interface GangTime {
   readonly at: Instant;
   /** Since when pods are there that may make it whole. */
   readonly joinedAt: Instant;
+  /** When the deleted pods have used the time that they have to end: until then no other has their place. */
+  readonly endedAt: Instant;
 }
 
 export type GangTimes = ReadonlyMap<string, GangTime>;
@@ -28,13 +31,14 @@ export function gangTimes(gangs: readonly QueueGang[], before: GangTimes, now: I
 function timeOf(gang: QueueGang, before: GangTime | undefined, now: Instant): GangTime | undefined {
   const parts = partsOf(gang);
   if (parts.inside.length === 0) return undefined;
-  if (parts.missing <= 0) return { isHalf: false, at: now, joinedAt: now };
+  if (parts.missing <= 0) return { isHalf: false, at: now, joinedAt: now, endedAt: now };
   if (before?.isHalf === true) return before;
   const found = partSince(gang, parts);
   if (found === undefined) return before;
   // A pod that is created again late may have been lost long before; what was whole a moment ago was not.
   const at = before?.at ?? found;
-  return { isHalf: true, at, joinedAt: Math.max(at, found) };
+  const endedAt = gang.deletions.reduce((last, deletion) => Math.max(last, deletion.at), at);
+  return { isHalf: true, at, joinedAt: Math.max(at, found), endedAt };
 }
 
 interface GangParts {
@@ -72,8 +76,9 @@ export function letInAs({ pod: { admitted }, gang: { name } }: QueueMember): Adm
  * one is lost without which too few run. Of the pods that lack a node or are ending those count that came last, as many
  * as are missing; the others are beyond its size, or took the place of pods that have a node again.
  */
-function partSince({ deletedAt }: QueueGang, { inside, running, lacking, missing }: GangParts): Instant | undefined {
-  const lost = [...lacking.map(({ pod }) => pod.createdAt), ...deletedAt].sort((a, b) => a - b);
+function partSince({ deletions }: QueueGang, { inside, running, lacking, missing }: GangParts): Instant | undefined {
+  const deleted = deletions.flatMap((deletion) => deletedAt({ deletion }) ?? []);
+  const lost = [...lacking.map(({ pod }) => pod.createdAt), ...deleted].sort((a, b) => a - b);
   const lostAt = lost[Math.max(0, lost.length - missing)];
   if (lostAt === undefined) return undefined;
   return Math.max(lostAt, limitOf(running.length > 0 ? running : inside, Math.min));

@@ -1,6 +1,6 @@
 import type { Steps } from '#shared/domain/base/steps.ts';
 import { podName } from '#shared/domain/base/texts.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { Deletion, Pod } from '#shared/domain/pod/pod.ts';
 import {
   type Gang,
   type GangFacts,
@@ -24,8 +24,8 @@ export interface QueueMember extends GangMember {
 }
 
 export interface QueueGang extends Gang<QueueMember> {
-  /** When the deletion of its pods was requested that still end on their nodes. */
-  readonly deletedAt: readonly Instant[];
+  /** Of its pods that still end on their nodes. */
+  readonly deletions: readonly Deletion[];
 }
 
 /** What its labels say is read once. */
@@ -125,7 +125,7 @@ export function* gangsOf(input: GangInput): Steps<GangsOfQueues> {
   for (const named of input.gangs.values()) {
     looked += named.size;
     if (looked >= MEMBERS_PER_STEP) yield void (looked = 0);
-    const members = Array.from(named.values()).filter(({ pod }) => pod.deletedAt === undefined);
+    const members = Array.from(named.values()).filter(({ pod }) => pod.deletion === undefined);
     const groups = groupGangs(
       members.flatMap((each) => memberOf(each, input)),
       factsOf(input),
@@ -135,15 +135,15 @@ export function* gangsOf(input: GangInput): Steps<GangsOfQueues> {
       const because = tooLarge(gang, input.tree);
       const outside = gang.members.filter(({ isIn }) => !isIn);
       if (because === undefined || outside.length < gang.members.length)
-        gangs.push({ ...gang, deletedAt: deletionsAmong(named) });
+        gangs.push({ ...gang, deletions: deletionsAmong(named) });
       if (because !== undefined) refused.push({ members: outside, because });
     }
   }
   return { gangs, refused };
 }
 
-function deletionsAmong(named: ReadonlyMap<string, NamedPod>): readonly Instant[] {
-  return Array.from(named.values()).flatMap(({ pod: { isBound, deletedAt } }) => (isBound ? (deletedAt ?? []) : []));
+function deletionsAmong(named: ReadonlyMap<string, NamedPod>): readonly Deletion[] {
+  return Array.from(named.values()).flatMap(({ pod: { isBound, deletion } }) => (isBound ? (deletion ?? []) : []));
 }
 
 function factsOf({ gangs, minOf = () => 'None' }: GangInput): GangFacts {

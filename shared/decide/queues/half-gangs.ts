@@ -50,11 +50,11 @@ export function halfGangs(gangs: readonly QueueGang[], input: HalfGangsInput): r
 
 function halfOf(gang: QueueGang, input: HalfGangsInput): HalfGang | undefined {
   const { now, times, snapshot } = input;
-  const { key, queue, deletedAt } = gang;
+  const { key, queue, deletions } = gang;
   const time = times.get(key);
   if (time?.isHalf !== true) return undefined;
   const { inside, running, lacking, missing } = partsOf(gang);
-  const isLeft = lacking.length === 0 && deletedAt.length === 0;
+  const isLeft = lacking.length === 0 && deletions.length === 0;
   if (isLeft || now < dueAt({ inside, running }, { ...input, time })) return undefined;
   const onNodes = running.map(({ pod }) => pod);
   // Those without a node say since when the gang runs in part, as long as they are there: a new leader reads it.
@@ -79,7 +79,9 @@ function dueAt({ inside, running }: Pick<ReturnType<typeof partsOf>, 'inside' | 
   // Pods that have just been let in are about to get their nodes.
   const placed = Math.min(last, limitOf(inside, Math.max) + placingMs);
   // An owner that waits long before it creates a pod again has lost the gang no chance.
-  return Math.max(last - placingMs, placed, time.joinedAt + 2 * placingMs);
+  // A deleted pod that uses its time to end keeps its place, and often its replacement, until then.
+  const joinedAt = Math.max(time.joinedAt, Math.min(time.endedAt, time.at + timeoutMs / 2));
+  return Math.max(last - placingMs, placed, joinedAt + 2 * placingMs);
 }
 
 /** Who has the room that was planned for the others; pods of other namespaces are not disclosed. */

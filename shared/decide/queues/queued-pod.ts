@@ -1,6 +1,5 @@
 import type { Admitted } from '#shared/api/admitted.ts';
 import type { GangWish } from '#shared/domain/gang/gang.ts';
-import { deletedAt } from '#shared/domain/pod/pod-conditions.ts';
 import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
@@ -37,8 +36,7 @@ export interface QueuedPod {
   readonly gang: GangWish | undefined;
   /** What its controllers run as one. */
   readonly gangRun: string | undefined;
-  /** When its deletion was requested. */
-  readonly deletedAt: Instant | undefined;
+  readonly deletion: Pod['deletion'];
   /** The rollout that it is of. */
   readonly rollout: Rollout | undefined;
   /** By what the share of a pod is kept for the one that replaces it. */
@@ -138,8 +136,8 @@ export class KeptPod implements QueuedPod {
     return gangRunOf(this.#pod);
   }
 
-  get deletedAt(): Instant | undefined {
-    return deletedAt(this.#pod);
+  get deletion(): Pod['deletion'] {
+    return this.#pod.deletion;
   }
 
   get rollout(): Rollout | undefined {

@@ -175,6 +175,32 @@ describe('its pods are evicted before it has run in part for a minute, also unde
     expect([due > 140, due < 160]).toEqual([true, true]);
   });
 
+  test.each([
+    ['at once', 100],
+    ['once it has ended', 131],
+  ])('but not while a deleted pod of it uses its time to end, whose owner replaces it %s', (_, createdAt) => {
+    const world = watchedWorld(30);
+    for (const name of ['a', 'b', 'c']) world.see({ name, ...RUNS_SINCE(0) });
+    expect(world.lookAt(99)).toBe(false);
+    // Deleted at 100, with 30 seconds to end; its room is free afterwards.
+    world.see({ name: 'c', ...RUNS_SINCE(0), deletionAt: 130 });
+    const replacement = { name: 'd', labels, gates: [GATE], createdAt };
+    if (createdAt < 130) world.see(replacement);
+    for (let second = 101; second <= 130; second += 1) expect([second, world.lookAt(second)]).toEqual([second, false]);
+    world.gone('c');
+    world.see(replacement);
+    const due = world.firstDue(131);
+    expect([due > 138, due <= 140]).toEqual([true, true]);
+  });
+
+  test('which may be long: no longer than half of the minute', () => {
+    const world = watchedWorld();
+    for (const name of ['a', 'b', 'c']) world.see({ name, ...RUNS_SINCE(0) });
+    expect(world.lookAt(99)).toBe(false);
+    world.see({ name: 'c', ...RUNS_SINCE(0), deletionAt: 3_700, deletionGraceSeconds: 3_600 });
+    expect(world.firstDue(100)).toBeLessThan(160);
+  });
+
   test('counted from when it was last whole, if its owner creates the pod again later', () => {
     const world = watchedWorld();
     for (const name of ['a', 'b', 'c']) world.see({ name, ...RUNS_SINCE(0) });

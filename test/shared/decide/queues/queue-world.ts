@@ -47,6 +47,7 @@ export interface WatchedPod {
   readonly priority?: number;
   /** When a terminating pod has to be gone. */
   readonly deletionAt?: number;
+  readonly deletionGraceSeconds?: number;
   readonly createdAt?: number;
 }
 
@@ -87,8 +88,9 @@ export function rawPod(pod: WatchedPod): KubeObject {
   };
 }
 
-function deletionOf({ deletionAt }: WatchedPod): object {
-  return deletionAt === undefined ? {} : { deletionTimestamp: timeOf(deletionAt), deletionGracePeriodSeconds: 30 };
+function deletionOf({ deletionAt, deletionGraceSeconds = 30 }: WatchedPod): object {
+  if (deletionAt === undefined) return {};
+  return { deletionTimestamp: timeOf(deletionAt), deletionGracePeriodSeconds: deletionGraceSeconds };
 }
 
 type Shown = Pick<WatchedPod, 'phase' | 'nominatedTo' | 'startedAt' | 'isDisrupted' | 'conditions'>;
