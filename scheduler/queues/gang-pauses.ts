@@ -9,11 +9,16 @@ interface Pause {
   readonly pauseMs: number;
 }
 
-/** The first pause and the longest. */
+/** One kind of pauses: the first one and the longest. */
 export interface Pauses {
   readonly first: number;
   readonly most: number;
+  /** A gang that starts does not begin anew. */
+  readonly outlastsStart?: boolean;
 }
+
+/** How long a gang that went back lets others go first; twice as long each time. */
+export const BACK_MS: Pauses = { first: 60_000, most: 600_000, outlastsStart: true };
 
 const MAX_REMEMBERED = 10_000;
 
@@ -21,6 +26,8 @@ const MAX_REMEMBERED = 10_000;
 export class GangPauses {
   readonly #ports: Pick<ClientContext, 'clock' | 'log'>;
   readonly #pauses = new Map<string, Pause>();
+  /** The last pause of each kind: what a gang waits for meanwhile makes none shorter. */
+  readonly #last = new Map<Pauses, Map<string, Pause>>();
   #changes = 0;
   #nextEnd = Infinity;
 
@@ -44,12 +51,16 @@ export class GangPauses {
     return pause !== undefined && pause.until > this.#now ? pause.because : undefined;
   }
 
-  pause(gang: string, because: Because, { first, most }: Pauses): void {
-    const before = this.#pauses.get(gang);
+  pause(gang: string, because: Because, kind: Pauses): void {
+    const { first, most } = kind;
+    const last = this.#last.get(kind) ?? new Map<string, Pause>();
+    this.#last.set(kind, last);
+    const before = last.get(gang);
     const isAgain = before !== undefined && this.#now - before.until < most;
     const pauseMs = isAgain ? Math.min(2 * before.pauseMs, most) : first;
     const until = this.#now + pauseMs;
-    putBounded(this.#pauses, MAX_REMEMBERED, [gang, { because, until, pauseMs }]);
+    const pause = { because, until, pauseMs };
+    for (const each of [last, this.#pauses]) putBounded(each, MAX_REMEMBERED, [gang, pause]);
     this.#nextEnd = Math.min(this.#nextEnd, until);
     this.#changes += 1;
   }
@@ -64,6 +75,7 @@ export class GangPauses {
   /** The gang starts. */
   end(gang: string): void {
     this.#pauses.delete(gang);
+    for (const [{ outlastsStart }, last] of this.#last) if (outlastsStart !== true) last.delete(gang);
   }
 
   get #now(): number {

@@ -8,6 +8,7 @@ import type { QueuePlan } from '#shared/decide/queues/plan-pass.ts';
 import type { QueuedPods } from '#shared/decide/queues/queued-pods.ts';
 import { shortenedGrace } from '#shared/decide/queues/room-state.ts';
 import type { QueuedPod } from '#shared/decide/queues/queued-pod.ts';
+import { BACK_MS } from './gang-pauses.ts';
 import { MAX_OPEN } from './open-requests.ts';
 import { type EvictionPorts, QueueEvictions } from './queue-evictions.ts';
 import type { StartGangs } from './start-gangs.ts';
@@ -19,9 +20,6 @@ export interface HoldGangsPorts extends Omit<EvictionPorts, 'isEnforcing' | 'uns
   /** How long a gang may hold room with too few pods on nodes, as the queue root says now. */
   readonly timeoutMs: () => number;
 }
-
-/** How long a gang that went back lets others go first; twice as long each time. */
-const BACK_MS = { first: 60_000, most: 600_000 } as const;
 
 /** No other pod goes in place of one that goes back, so its eviction is soon requested again. */
 const UNSEEN_MS = 5_000;
