@@ -88,6 +88,8 @@ export function createSpareMeter(ports: SparePorts): SpareMeter {
 
   return {
     passed: (result) => {
+      // Until then a pass decides by a policy that may be none, which would take an earlier report, and its history, away.
+      if (!isPolicyKnown()) return;
       const previous = previousStatus();
       policy = result.policy;
       if (policy.spare.mode === 'Disabled') [state, latest, pods] = [undefined, undefined, undefined];

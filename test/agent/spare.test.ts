@@ -110,6 +110,8 @@ describe('the spare room that an agent reports', () => {
     await pass(0, {}, { spare: NO_SPARE });
     expect(meter.isUnwanted()).toBe(false);
     isPolicyKnown = true;
+    expect(meter.isUnwanted()).toBe(false);
+    await pass(0, {}, { spare: NO_SPARE });
     expect(meter.isUnwanted()).toBe(true);
     await pass(0, {});
     expect(meter.isUnwanted()).toBe(false);
