@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
 import { runProgram } from '#test/cluster/support/run-program.ts';
+import { markedProcesses } from '#test/cluster/support/run/run-processes.ts';
 import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { installAgent, readyAgents } from './agent-on-node.ts';
@@ -20,6 +22,7 @@ const NEVER = 300 * MEBIBYTE;
 const ROUND_MS = 12_000;
 /** What was lent is right or withdrawn within this time of a fault. */
 const PROMISED_MS = 90_000;
+const AWAY_MS = 120_000;
 const READY_MS = 240_000;
 const TIMEOUT_MS = 400_000;
 const OURS = '/apis/plimsoll.dev/v1alpha1';
@@ -156,6 +159,20 @@ describe.skipIf(why !== undefined)(
         expect(await room.processesOf('controller')).toHaveLength(2);
         await expectOffered();
       }, PROMISED_MS);
+      await expectUntouched();
+    });
+
+    test('keeps the pod when the API server hangs for two minutes, and 90 s later the amounts are right or withdrawn', async () => {
+      const servers = markedProcesses(node.folder).filter((pid) =>
+        readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('kube-apiserver'),
+      );
+      expect(servers).toHaveLength(1);
+      for (const pid of servers) process.kill(pid, 'SIGSTOP');
+      await letTimePass(AWAY_MS, 'load');
+      for (const pid of servers) process.kill(pid, 'SIGCONT');
+      await letTimePass(PROMISED_MS, 'watched');
+      await room.expectOfferedOrNothing();
+      await eventually(expectOffered, PROMISED_MS);
       await expectUntouched();
     });
   },

@@ -15,6 +15,8 @@ const RESTARTED_WITHIN_MS = 180_000;
 
 /** A node with a control plane of its own on this machine. */
 export interface NodeOfOurs extends RunningNode {
+  /** Its processes are those of this run. */
+  readonly folder: string;
   readonly auditLog: string;
   /** Path of the group of all pods, below the root of every hierarchy. */
   readonly kubepods: string;
@@ -29,6 +31,7 @@ export async function startNodeOf(kind: NodeKind): Promise<NodeOfOurs> {
   const { cluster } = startup;
   const kubepods = `${cgroupRootOf(cluster.folder)}/kubepods`;
   return {
+    folder: cluster.folder,
     kubeconfig: cluster.kubeconfig,
     auditLog: cluster.auditLog,
     kubepods,
