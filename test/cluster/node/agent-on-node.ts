@@ -21,6 +21,7 @@ export interface PressureStatus {
     readonly stage: string;
     readonly outcome: string;
   }[];
+  readonly throttled?: readonly { readonly pod: string; readonly before: number; readonly to: number }[];
 }
 
 const WEBHOOKS = `/apis/apps/v1/namespaces/${WEBHOOK.namespace}/deployments/${WEBHOOK.name}`;
@@ -85,7 +86,7 @@ export async function agentRestarts(client: KubeClient): Promise<unknown> {
 }
 
 /** Nodes without a kubelet have one too, which never starts. */
-async function agentPod(client: KubeClient): Promise<unknown> {
+export async function agentPod(client: KubeClient): Promise<unknown> {
   const query = { fieldSelector: `spec.nodeName=${NODE_NAME}` };
   return at(await call(client, { path: `/api/v1/namespaces/${AGENT.namespace}/pods`, query }), 'items.0');
 }

@@ -23,6 +23,7 @@ import { applyPolicy, evictedEvents } from './evicting-policy.ts';
 import { makePod, podPath, type Workload } from './make-pod.ts';
 import { KEPT, makeReplicas, STALLED, startRescheduler } from './moves-on-node.ts';
 import { type MoveScene, refusalTest, stallTest, usageTest } from './move-tests.ts';
+import { killedAgentTest, throttleTests } from './throttle-tests.ts';
 import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
 import { eventually } from '#test/build/waiting.ts';
 
@@ -253,12 +254,16 @@ export function nodeSuite(under: NodeUnderTest): void {
       return { metadata, spec: { nodeName: NODE_NAME, tolerations: [{ operator: 'Exists' }], containers } };
     }
 
+    if (under.patience === 1) throttleTests(moves);
+
     if (WITH_MOVES) usageTest(moves);
     if (WITH_MOVES && under.measuresStalls) stallTest(moves);
 
     test('has run all along, with the memory that it is given', async () => {
       expect(await agentRestarts(client)).toBe(0);
     });
+
+    if (under.patience === 1) killedAgentTest(moves);
   });
 }
 
