@@ -36,7 +36,13 @@ export async function startSchedulerProcess(
   {
     clockOffsetMs = 0,
     env = {},
-  }: { readonly clockOffsetMs?: number | undefined; readonly env?: Readonly<Record<string, string>> } = {},
+    main = MAIN,
+  }: {
+    readonly clockOffsetMs?: number | undefined;
+    readonly env?: Readonly<Record<string, string>>;
+    /** Of another version. */
+    readonly main?: string;
+  } = {},
 ): Promise<SchedulerProcess> {
   const folder = dirname(kubeconfig);
   const log = join(folder, `scheduler-${randomUUID()}.log`);
@@ -44,7 +50,7 @@ export async function startSchedulerProcess(
   const shifted = clockOffsetMs === 0 ? [] : [shiftedClock(clockOffsetMs)];
   const args = [
     ...shifted,
-    MAIN,
+    main,
     ...where,
     `--health-host=${LOOPBACK}`,
     '--health-port=0',
