@@ -13,6 +13,7 @@ import { readinessGates, noStatistics } from '#shared/decide/eviction/snapshot/n
 import { reportRounds } from '#shared/runtime/fault-log.ts';
 import { LOG } from './messages.ts';
 import { askInventory } from './observe/node/second-opinions.ts';
+import { NO_PREVIOUS_STATUS } from './observe/api-server/node-pressure-object.ts';
 import type { OwnNode } from './observe/api-server/policies.ts';
 import { createPassRunner, type PassRunner, runPasses } from './pass.ts';
 import { createReporter, type Reporter, type AgentLog, createAgentLog } from './report/reporter.ts';
@@ -223,7 +224,10 @@ function wireThrottle(
   { configuration, ports, parts }: Wiring,
   given: Pick<ThrottlePorts, 'lastResult' | 'written'>,
 ): Throttle {
-  return createThrottle({ ...ports, ...parts, ...given, nodeName: configuration.nodeName });
+  // As the API server has it now: the first read may be older than the last write of an agent that was killed.
+  const previousStatus: ThrottlePorts['previousStatus'] = () =>
+    parts.nodePressure.isSynced() ? ([...parts.nodePressure.values()][0]?.status ?? NO_PREVIOUS_STATUS) : undefined;
+  return createThrottle({ ...ports, ...parts, ...given, previousStatus, nodeName: configuration.nodeName });
 }
 
 /** A contradiction comes first because it stops evictions; the fallback to the kubelet does not. */

@@ -41,12 +41,18 @@ export async function readResizable(
   return resizable(decoded.value, outcome.object);
 }
 
+/**
+ * On pods of a VerticalPodAutoscaler. It resizes them, too: it would derive a limit from the lower one, or evict a pod
+ * whose request has no room below it.
+ */
+const OF_AUTOSCALER = 'vpaObservedContainers';
+
 const CONDITIONS: readonly string[] = ['PodResizePending', 'PodResizeInProgress'];
 
 function resizable(pod: Pod, raw: KubeObject): ResizablePod {
   return {
     pod,
-    cpu: cpuOf(pod, raw),
+    cpu: pod.annotations.has(OF_AUTOSCALER) ? undefined : cpuOf(pod, raw),
     limits: new Map(pod.spec.containers.map(({ name, resources }) => [name, milli(resources.limits?.get('cpu'))])),
     applied: new Map(pod.status.containers.map(({ name, resources }) => [name, milli(resources?.limits?.get('cpu'))])),
     isResizing: pod.status.conditions.some(({ type }) => CONDITIONS.includes(type)),
@@ -112,13 +118,15 @@ export function resizeCpu(
 const UNCLEAR: readonly Failure['kind'][] = ['unreachable', 'timeout', 'serverError'];
 const AGAIN: readonly Failure['kind'][] = ['conflict', 'tooManyRequests'];
 
+export type NotChanged = 'again' | 'unanswered' | 'unsuitable' | Failure;
+
 /** Changes a limit as its entry says, if it is what the entry says; the next read shows what an unanswered change did. */
 export async function changeLimit(
   client: KubeClient,
   entry: ThrottledEntry,
   mayBeChanged: (found: ResizablePod) => boolean,
   signal: AbortSignal,
-): Promise<'done' | 'again' | 'unanswered' | 'unsuitable' | Failure> {
+): Promise<'done' | NotChanged> {
   const { container, from, to } = entry;
   const found = await readResizable(client, podOf(entry), signal);
   if (found === 'unknown') return 'again';

@@ -20,11 +20,13 @@ import { type EventRecorder, podReference } from '#shared/kube/events/event-reco
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { EVENTS, LOG } from './messages.ts';
+import { createPauses, type Pauses } from './pauses.ts';
 import type { PreviousStatus } from './observe/api-server/node-pressure-object.ts';
 import {
   areLimitsCounted,
   changeLimit,
   isApplied,
+  type NotChanged,
   podOf,
   type ResizablePod,
   readResizable,
@@ -87,12 +89,13 @@ class CpuThrottle implements Throttle {
   private pending: PendingChange | undefined;
   private unapplied: AwaitedResize | undefined;
   private changedAtMs = -Infinity;
-  private readonly pausedUntil = new Map<string, number>();
-  private readonly retryAt = new Map<string, number>();
+  /** By the UID of a pod that is not lowered, or one with what else waits. */
+  private readonly pauses: Pauses;
   private readonly unanswered = new WeakSet<ThrottledEntry>();
 
   constructor(ports: ThrottlePorts) {
     this.ports = ports;
+    this.pauses = createPauses(ports.clock);
   }
 
   status(): readonly ThrottledEntry[] | undefined {
@@ -102,10 +105,11 @@ class CpuThrottle implements Throttle {
   async turn(signal: AbortSignal): Promise<void> {
     const [result, previous] = [this.ports.lastResult(), this.ports.previousStatus()];
     if (result === undefined || previous === undefined) return;
-    this.lowered ??= previous.throttled;
-    if (this.pending !== undefined) return this.advance(this.pending, signal);
+    // An empty list may be older than the last write of an agent that was killed.
+    if (previous.throttled?.[0] !== undefined) this.lowered ??= previous.throttled;
+    if (this.pending !== undefined) return this.advance(this.pending, result, signal);
     await this.giveBackDue(result, signal);
-    if (!this.isSettled()) return;
+    if (!this.isSettled(result)) return;
     if (this.unapplied !== undefined) return this.follow(this.unapplied, signal);
     if (!this.raisePartly(result)) await this.lowerNext(result, signal);
   }
@@ -116,21 +120,9 @@ class CpuThrottle implements Throttle {
     await Promise.all(entries.map((entry) => this.giveBack(entry, THROTTLING.agentStops({}), signal)));
   }
 
-  private nowMs(): number {
-    return this.ports.clock.monotonic();
-  }
-
-  private isSettled(): boolean {
-    return this.nowMs() - this.changedAtMs >= SETTLE_MS;
-  }
-
-  private isPaused(uid: string): boolean {
-    return (this.pausedUntil.get(uid) ?? -Infinity) > this.nowMs();
-  }
-
-  private pause(uid: string, ms: number): void {
-    for (const each of this.pausedUntil.keys()) if (!this.isPaused(each)) this.pausedUntil.delete(each);
-    this.pausedUntil.set(uid, this.nowMs() + ms);
+  /** Whether the node was measured after the last change. */
+  private isSettled({ snapshot }: PassResult): boolean {
+    return snapshot.now - this.changedAtMs >= SETTLE_MS;
   }
 
   private entryOf(uid: string): ThrottledEntry | undefined {
@@ -141,8 +133,9 @@ class CpuThrottle implements Throttle {
   private async giveBackDue(result: PassResult, signal: AbortSignal): Promise<void> {
     for (const entry of this.lowered?.toReversed() ?? []) {
       const raised = raiseLimit(entry, result, this.ports.clock.now());
-      if (raised?.isWhole !== true || (this.retryAt.get(entry.uid) ?? -Infinity) > this.nowMs()) continue;
-      if (raised.because.code !== ROOM_AGAIN || this.isSettled()) await this.giveBack(entry, raised.because, signal);
+      if (raised?.isWhole !== true || this.pauses.has(`return ${entry.uid}`)) continue;
+      if (raised.because.code !== ROOM_AGAIN || this.isSettled(result))
+        await this.giveBack(entry, raised.because, signal);
     }
   }
 
@@ -158,7 +151,7 @@ class CpuThrottle implements Throttle {
       this.notGivenBack(entry, outcome);
       return;
     }
-    if (because.code !== NOT_ASKED && !this.isPaused(uid)) this.pause(uid, PAUSE_MS.unsuitable);
+    if (because.code !== NOT_ASKED && !this.pauses.has(uid)) this.pauses.add(uid, PAUSE_MS.unsuitable);
     this.forget(entry);
     if (outcome !== undefined)
       this.report(entry, EVENT_REASONS.cpuLimitRestored, EVENTS.cpuLimitRestored(before, because.text));
@@ -172,14 +165,13 @@ class CpuThrottle implements Throttle {
 
   private notGivenBack(entry: ThrottledEntry, { kind, message }: Failure): void {
     if (kind === 'conflict') return;
-    this.retryAt.set(entry.uid, this.nowMs() + RETRY_MS);
+    this.pauses.add(`return ${entry.uid}`, RETRY_MS);
     this.ports.log.warn({ pod: entry.pod, kind, message }, LOG.cpuLimitKept);
     this.report(entry, EVENT_REASONS.cpuLimitNotRestored, EVENTS.cpuLimitNotRestored(entry.before, message), 'Warning');
   }
 
   private forget({ uid }: ThrottledEntry): void {
-    this.changedAtMs = this.nowMs();
-    this.retryAt.delete(uid);
+    this.changedAtMs = this.ports.clock.monotonic();
     if (this.unapplied?.entry.uid === uid) this.unapplied = undefined;
     this.lowered = this.lowered?.filter((each) => each.uid !== uid);
   }
@@ -189,8 +181,8 @@ class CpuThrottle implements Throttle {
     const found = await readResizable(this.ports.client, podOf(entry), signal);
     if (found === 'gone') this.forget(entry);
     else if (found !== 'unknown' && isApplied(entry, found)) this.unapplied = undefined;
-    else if (this.nowMs() - sinceMs >= APPLIED_WITHIN_SECONDS * SECOND_MS) {
-      this.pause(entry.uid, PAUSE_MS.refused);
+    else if (this.ports.clock.monotonic() - sinceMs >= APPLIED_WITHIN_SECONDS * SECOND_MS) {
+      this.pauses.add(entry.uid, PAUSE_MS.refused);
       await this.giveBack(entry, THROTTLING.notApplied({ seconds: APPLIED_WITHIN_SECONDS }), signal);
     }
   }
@@ -198,7 +190,7 @@ class CpuThrottle implements Throttle {
   private raisePartly(result: PassResult): boolean {
     for (const entry of this.lowered?.toReversed() ?? []) {
       const raised = raiseLimit(entry, result, this.ports.clock.now());
-      if (raised === undefined || raised.isWhole) continue;
+      if (raised === undefined || raised.isWhole || this.pauses.has(`raise ${entry.uid}`)) continue;
       this.propose({ ...entry, from: entry.to, to: raised.limit, because: raised.because }, false);
       return true;
     }
@@ -210,10 +202,10 @@ class CpuThrottle implements Throttle {
     if (shortage === undefined) return;
     const isFull = (this.lowered?.length ?? 0) >= MAX_LOWERED;
     const mayBe = ({ facts: { pod } }: Candidate): boolean =>
-      !this.isPaused(pod.uid) && (!isFull || this.entryOf(pod.uid) !== undefined);
+      !this.pauses.has(pod.uid) && (!isFull || this.entryOf(pod.uid) !== undefined);
     for (const candidate of podsToThrottle(result, shortage).filter(mayBe).slice(0, MAX_READ)) {
       if (await this.lower(candidate, shortage, signal)) return;
-      this.pause(candidate.facts.pod.uid, PAUSE_MS.unsuitable);
+      this.pauses.add(candidate.facts.pod.uid, PAUSE_MS.unsuitable);
     }
   }
 
@@ -237,7 +229,7 @@ class CpuThrottle implements Throttle {
 
   /** The API server answers as it would, and stores nothing. */
   private async pretend(entry: ThrottledEntry, pod: Pod, signal: AbortSignal): Promise<void> {
-    this.pause(entry.uid, PAUSE_MS.pretended);
+    this.pauses.add(entry.uid, PAUSE_MS.pretended);
     const change = { container: entry.container, limit: entry.to, dryRun: true };
     const outcome = await resizeCpu(this.ports.client, pod, change, signal);
     const note = outcome.kind === 'ok' ? entry.because.text : EVENTS.cpuLimitNotLowered(outcome.message);
@@ -245,30 +237,38 @@ class CpuThrottle implements Throttle {
   }
 
   private propose(entry: ThrottledEntry, isLower: boolean): void {
-    this.pending = { entry, isLower, earlier: this.lowered, untilMs: this.nowMs() + WRITTEN_WITHIN_MS };
+    this.pending = { entry, isLower, earlier: this.lowered, untilMs: this.ports.clock.monotonic() + WRITTEN_WITHIN_MS };
     this.lowered = [...(this.lowered ?? []).filter(({ uid }) => uid !== entry.uid), entry];
   }
 
-  private async advance(change: PendingChange, signal: AbortSignal): Promise<void> {
-    const { entry, isLower, untilMs } = change;
-    const isLate = this.nowMs() > untilMs;
+  private async advance(change: PendingChange, result: PassResult, signal: AbortSignal): Promise<void> {
+    const { entry, isLower } = change;
+    if (isLower && !this.unanswered.has(entry) && cpuShortage(result)?.mode !== 'Enforce') {
+      this.withdraw(change, SETTLE_MS);
+      return;
+    }
     const mayBe = (found: ResizablePod): boolean => !isLower || this.isSuitable(found);
     const isWritten = this.ports.written().includes(entry);
     const step = isWritten ? await changeLimit(this.ports.client, entry, mayBe, signal) : 'again';
-    if (step === 'done') {
-      this.done(change);
-      return;
-    }
+    if (step === 'done') this.done(change);
+    else await this.notDone(change, step, signal);
+  }
+
+  private async notDone(change: PendingChange, step: NotChanged, signal: AbortSignal): Promise<void> {
+    const { entry, isLower, untilMs } = change;
     if (step === 'unanswered') this.unanswered.add(entry);
     const isRefused = typeof step === 'object';
     if (isRefused) this.ports.log.warn({ pod: entry.pod, kind: step.kind, message: step.message }, LOG.cpuLimitKept);
-    if (isLate || isRefused || step === 'unsuitable')
-      this.withdraw(change, isRefused ? PAUSE_MS.refused : PAUSE_MS.unsuitable);
+    if (!isRefused && step !== 'unsuitable' && this.ports.clock.monotonic() <= untilMs) return;
+    this.withdraw(change, isRefused ? PAUSE_MS.refused : PAUSE_MS.unsuitable);
+    // The pod is gone, or its limit is not the one that was to be raised.
+    const earlier = step === 'unsuitable' && !isLower ? this.entryOf(entry.uid) : undefined;
+    if (earlier !== undefined) await this.giveBack(earlier, entry.because, signal);
   }
 
   private done({ entry, isLower }: PendingChange): void {
     this.pending = undefined;
-    this.changedAtMs = this.nowMs();
+    this.changedAtMs = this.ports.clock.monotonic();
     if (!isLower) return;
     this.unapplied = { entry, sinceMs: this.changedAtMs };
     this.report(entry, EVENT_REASONS.cpuLimitLowered, entry.because.text);
@@ -277,9 +277,9 @@ class CpuThrottle implements Throttle {
   /** One that was sent without an answer may still take effect, so the entry stays until the limit is known. */
   private withdraw({ entry, earlier, isLower }: PendingChange, pauseMs: number): void {
     this.pending = undefined;
-    this.pause(entry.uid, pauseMs);
+    this.pauses.add(isLower ? entry.uid : `raise ${entry.uid}`, pauseMs);
     if (!this.unanswered.has(entry)) this.lowered = earlier ?? [];
-    else if (isLower) this.unapplied = { entry, sinceMs: this.nowMs() };
+    else if (isLower) this.unapplied = { entry, sinceMs: this.ports.clock.monotonic() };
   }
 
   private report(entry: ThrottledEntry, reason: string, note: string, type: 'Normal' | 'Warning' = 'Normal'): void {

@@ -6,6 +6,7 @@ import { LOG } from '#agent/messages.ts';
 import { encodeObject } from '#shared/api/fields.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { createObject, patchObject } from '#shared/kube/client/objects.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
@@ -51,12 +52,19 @@ const AFTER_FAILURE: Backoff = { initialMs: 2000, maxMs: 30_000, factor: 2, jitt
 /** Outcome of the writes so far. */
 interface Past {
   readonly written: WrittenStatus | undefined;
+  readonly throttled: readonly ThrottledEntry[];
   readonly generation: number | undefined;
   readonly failures: number;
   readonly notBeforeMs: number;
 }
 
-const NOTHING_WRITTEN: Past = { written: undefined, generation: undefined, failures: 0, notBeforeMs: -Infinity };
+const NOTHING_WRITTEN: Past = {
+  written: undefined,
+  throttled: [],
+  generation: undefined,
+  failures: 0,
+  notBeforeMs: -Infinity,
+};
 
 /** Creates a writer that has written nothing yet. */
 export function createStatusWriter({ target, periodMs, clock, random, log }: StatusWriterPorts): StatusWriter {
@@ -65,10 +73,12 @@ export function createStatusWriter({ target, periodMs, clock, random, log }: Sta
   let overdueSinceMs: number | undefined;
   const faults = faultLog(log, LOG.statusFailed);
 
-  function succeeded(status: NodePressureStatus, generation: number | undefined): Past {
+  function succeeded(status: NodePressureStatus, { metadata, status: stored }: KubeObject): Past {
     faults.worked(target.nodeName);
     const written = writtenNow(status, clock.monotonic(), periodMs, random());
-    return { ...NOTHING_WRITTEN, written, generation };
+    // An older CustomResourceDefinition drops the field without an error.
+    const throttled = fieldOf(stored, 'throttled') === undefined ? [] : (status.throttled ?? []);
+    return { ...NOTHING_WRITTEN, written, throttled, generation: metadata.generation };
   }
 
   function failed(kind: string, message: string): Past {
@@ -83,10 +93,7 @@ export function createStatusWriter({ target, periodMs, clock, random, log }: Sta
     overdueSinceMs = isUpToDate ? undefined : (overdueSinceMs ?? now);
     if (isUpToDate || now < Math.max(past.notBeforeMs, (past.written?.atMs ?? -Infinity) + LEAST_MS)) return;
     const outcome = await writeStatus(target, status, signal);
-    past =
-      outcome.kind === 'ok'
-        ? succeeded(status, outcome.object.metadata.generation)
-        : failed(outcome.kind, outcome.message);
+    past = outcome.kind === 'ok' ? succeeded(status, outcome.object) : failed(outcome.kind, outcome.message);
     isUpToDate = outcome.kind === 'ok';
     if (isUpToDate) overdueSinceMs = undefined;
   }
@@ -95,7 +102,7 @@ export function createStatusWriter({ target, periodMs, clock, random, log }: Sta
     isUpToDate: () => isUpToDate,
     generation: () => past.generation,
     lends: () => past.written !== undefined && isLending(past.written.status),
-    throttled: () => past.written?.status.throttled ?? [],
+    throttled: () => past.throttled,
     overdueSinceMs: () => overdueSinceMs,
   };
 }

@@ -1,15 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { createThrottle } from '#agent/throttle.ts';
 import type { ThrottledEntry } from '#shared/api/node-pressure.ts';
-import type { KubeRequest } from '#shared/kube/client/connection.ts';
-import type { FailureKind, Outcome } from '#shared/kube/client/outcome.ts';
-import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
-import { manualClock } from '#test/fakes/manual-clock.ts';
-import { scriptedClient } from '#test/fakes/scripted-client.ts';
-import { type CpuScene, burning, cpuPass } from '#test/shared/decide/throttle/cpu-scene.ts';
+import type { FailureKind } from '#shared/kube/client/outcome.ts';
+import { type CpuScene, burning } from '#test/shared/decide/throttle/cpu-scene.ts';
+import { rig, SHORT } from './throttle-rig.ts';
 
-const SIGNAL = new AbortController().signal;
-const SHORT: CpuScene = { pods: [burning('hog', 3000)] };
 const OVER: CpuScene = { pods: [burning('hog', 1750)], idle: 3 };
 const ENTRY: ThrottledEntry = {
   pod: 'default/hog',
@@ -22,82 +16,6 @@ const ENTRY: ThrottledEntry = {
   at: Date.UTC(2026, 0, 1),
   because: { code: 'CpuLimitLowered', text: 'the node is short of CPU', facts: {} },
 };
-
-/** The throttle of node-a between an API server with one pod and a status that is written at once. */
-function rig({ pod = {}, previous }: { readonly pod?: object; readonly previous?: readonly ThrottledEntry[] } = {}) {
-  const [clock, events] = [manualClock(), [] as EventRecord[]];
-  const state = {
-    scene: SHORT,
-    limit: '4',
-    uid: 'uid-hog',
-    version: 1,
-    conditions: [] as object[],
-    isApplying: true,
-    applied: '4',
-    quotas: [] as object[],
-    refusal: undefined as FailureKind | undefined,
-    isLost: false,
-    isUnreachable: false,
-    isWriting: true,
-    phase: 'Running',
-    written: [] as readonly ThrottledEntry[],
-  };
-
-  function podNow(): object {
-    const resources = { requests: { cpu: '500m' }, limits: { cpu: state.limit } };
-    const status = { name: 'main', resources: { limits: { cpu: state.applied } } };
-    return {
-      metadata: { namespace: 'default', name: 'hog', uid: state.uid, resourceVersion: String(state.version) },
-      spec: { nodeName: 'node-a', containers: [{ name: 'main', resources, ...pod }] },
-      status: { phase: state.phase, conditions: state.conditions, containerStatuses: [status] },
-    };
-  }
-
-  function resize({ body, query }: KubeRequest): Outcome<unknown> {
-    const { metadata, spec } = body as {
-      metadata: { resourceVersion: string };
-      spec: { containers: { resources: { limits: { cpu: string } } }[] };
-    };
-    if (state.refusal !== undefined) return { kind: state.refusal, message: 'refused' };
-    if (metadata.resourceVersion !== String(state.version)) return { kind: 'conflict', message: 'changed' };
-    if (query?.['dryRun'] === undefined) {
-      state.limit = spec.containers[0]?.resources.limits.cpu ?? '';
-      if (state.isApplying) state.applied = state.limit;
-      state.version += 1;
-    }
-    return state.isLost ? { kind: 'timeout', message: 'no answer' } : { kind: 'ok', object: podNow(), warnings: [] };
-  }
-
-  function answer(request: KubeRequest): Outcome<unknown> {
-    if (state.isUnreachable) return { kind: 'unreachable', message: 'refused' };
-    if (request.path.endsWith('/resize')) return resize(request);
-    const isList = request.path.endsWith('quotas');
-    return { kind: 'ok', object: isList ? { metadata: {}, items: state.quotas } : podNow(), warnings: [] };
-  }
-
-  const { client, requests } = scriptedClient(answer);
-  const throttle = createThrottle({
-    client,
-    nodeName: 'node-a',
-    lastResult: () => cpuPass(state.scene),
-    previousStatus: () => ({ throttled: previous }),
-    written: () => state.written,
-    recorder: { record: (event) => void events.push(event) },
-    log: { info: () => undefined, warn: () => undefined },
-    clock,
-  });
-  const { turn, status } = throttle;
-  /** So many seconds, with the status written after each turn as the publisher does. */
-  async function seconds(count: number): Promise<void> {
-    for (let second = 0; second < count; second += 1) {
-      await turn(SIGNAL);
-      if (state.isWriting) state.written = status() ?? [];
-      await clock.advance(1000);
-    }
-  }
-  const resizes = () => requests.filter(({ path }) => path.endsWith('/resize'));
-  return { state, throttle, seconds, resizes, reasons: () => events.map(({ reason }) => reason), requests };
-}
 
 describe('while the node is short of CPU', () => {
   test('one limit is lowered, once the status shows it, with the version and UID of the pod that was read', async () => {
@@ -292,9 +210,21 @@ describe('an agent that starts after kill -9', () => {
     expect([state.limit, throttle.status()]).toEqual([expected, []]);
   });
 
+  test.each([[undefined], [[]]])(
+    'gives back what an outdated read of the status, %j, did not show',
+    async (outdated) => {
+      const { state, throttle, seconds } = starts('1750m', [], rig({ previous: outdated }));
+      await seconds(3);
+      expect([state.limit, throttle.status()]).toEqual(['1750m', undefined]);
+      state.previous = [ENTRY];
+      await seconds(2);
+      expect([state.limit, throttle.status()]).toEqual(['4000m', []]);
+    },
+  );
+
   test('asks for nothing where nothing was lowered', async () => {
     const { seconds, throttle, requests } = starts('4', []);
     await seconds(3);
-    expect([requests, throttle.status()]).toEqual([[], []]);
+    expect([requests, throttle.status()]).toEqual([[], undefined]);
   });
 });

@@ -8,6 +8,7 @@ import { wirePod, wireSummary } from './wire-node.ts';
 const FACTOR = 5;
 const BOOT_ID = '0d6a1f9e-8a3c-4f44-9a55-2f6f0c1e7b10';
 const PODS = '/api/v1/pods';
+const NODE_PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 const CPUS = 4;
 const TICKS_PER_MS = 0.1;
@@ -86,5 +87,33 @@ describe('an agent whose policy says ThrottleCPU', { timeout: 120_000 }, () => {
     await eventually(() => expect(rig.status()['throttled']).toEqual([]), 10_000);
     expect(rig.events().map(({ reason }) => reason)).toEqual(['CPULimitLowered', 'CPULimitRestored']);
     expect(rig.evictions()).toEqual([]);
+  });
+
+  test('gives back what a killed agent wrote last, though its first read of the status did not show it', async () => {
+    const because = { code: 'CpuLimitLowered', text: 'short', facts: {} };
+    const at = '2026-01-01T00:00:00Z';
+    const entry = {
+      pod: 'default/hog',
+      container: 'main',
+      before: 4000,
+      from: 4000,
+      to: 1750,
+      used: 3000,
+      at,
+      because,
+    };
+    const pod = wirePod({ name: 'hog', requestMiB: 100 });
+    const { uid } = pod['metadata'] as { uid: string };
+    const resources = { requests: { cpu: '500m', memory: '100Mi' }, limits: { cpu: '1750m' } };
+    rig.summary = summary;
+    rig.api.put(PODS, {
+      ...pod,
+      spec: { ...(pod['spec'] as object), containers: [{ name: 'main', image: 'burn', resources }] },
+    });
+    rig.api.put(NODE_PRESSURES, { metadata: { name: 'n1' }, status: { throttled: [] } });
+    await rig.start({});
+    await eventually(() => expect(rig.status()['signals']).toBeDefined(), 10_000);
+    rig.api.put(NODE_PRESSURES, { metadata: { name: 'n1' }, status: { throttled: [{ uid, ...entry }] } });
+    await eventually(() => expect(resized()).toEqual(['4000m']), 10_000);
   });
 });

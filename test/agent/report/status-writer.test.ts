@@ -208,6 +208,20 @@ test('a report of spare room is taken out once the policy does not ask for it, a
   expect(bodies.map((body) => at(body, 'status.spare'))).toMatchObject([{ mode: 'Enforce' }, undefined, null]);
 });
 
+describe('limits that are lowered', () => {
+  const because = { code: 'CpuLimitLowered', text: '', facts: {} };
+  const entry = { pod: 'a/b', uid: 'u', container: 'c', before: 4, from: 4, to: 2, used: 3, at: 0, because };
+
+  test.each<[string, object, readonly unknown[]]>([
+    ['once the API server has stored them', { throttled: [{}] }, [entry]],
+    ['not if an older definition drops the field', {}, []],
+  ])('count as written %s', async (_, stored, expected) => {
+    const { writer } = rig(() => ({ kind: 'ok', object: { metadata: {}, status: stored }, warnings: [] }));
+    await writer.write({ ...CALM, throttled: [entry] }, new AbortController().signal);
+    expect(writer.throttled()).toEqual(expected);
+  });
+});
+
 describe('createPublisher', () => {
   test.each([
     [994, 'within a second of the last write'],

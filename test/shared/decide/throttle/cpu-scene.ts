@@ -30,7 +30,7 @@ export interface CpuScene {
 }
 
 /** One pass over a node of four cores that is short of CPU unless the scene says otherwise. */
-export function cpuPass({ pods = [], idle = 0, waiting = 0.9, spec = {}, ...scene }: CpuScene): PassResult {
+export function cpuPass({ pods = [], idle = 0, waiting = 0.9, spec = {}, ...scene }: CpuScene, now = 0): PassResult {
   const decoded = decodePolicy({ metadata: { name: 'p' }, spec: { ...THROTTLING, ...spec } });
   if (!decoded.ok) throw new Error(`${decoded.field}: ${decoded.message}`);
   const { policy } = decoded.value;
@@ -38,6 +38,6 @@ export function cpuPass({ pods = [], idle = 0, waiting = 0.9, spec = {}, ...scen
     return { signal: 'cpu.pressure', share: 'some', windowMs, ratio: waiting } as const;
   });
   const cpu = { availableCores: 0, cores: 4, idleNow: idle };
-  const seen = snapshot({ now: 0, pods, snapshot: { stalls, cpu, ...scene.snapshot } });
+  const seen = snapshot({ now, pods, snapshot: { stalls, cpu, ...scene.snapshot } });
   return { snapshot: seen, policy, decision: decide(FIRST_STATE, seen, policy) };
 }
