@@ -41,7 +41,7 @@ export function whyOverused(tree: QueueTree, usage: QueueUsage, index: number): 
  * What ends the overuse of each queue: a smallest set of its own pods, within budgets (S4-3, S4-10). The deepest queues
  * come first, so that their evictions count for those above. Of several queues below one that is over its maximum only
  * those give that hold more than they deserve: otherwise the pods of one tenant, grown in place, would evict those of
- * another.
+ * another, also where its own cannot be evicted.
  */
 export function* endOveruse(
   state: RoomState,
@@ -109,7 +109,7 @@ function overuseOf({ tree, budgets }: RoomState, index: number, { usage, pods, s
   };
   const names = new Set(pods.map(({ pod }) => pod.queue));
   const chosen =
-    shares === undefined || names.size < 2
+    shares === undefined
       ? smallestSet(search)
       : fairSet(search, new Map(Array.from(names, (name) => [name, spareOf(name, { tree, usage, shares, excess })])));
   const victims = (chosen ?? []).toSorted(compareSparedLast).map((pod) => ({ pod, node: nodes.get(pod) as string }));

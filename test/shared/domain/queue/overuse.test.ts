@@ -102,6 +102,11 @@ describe('a queue that uses more than its maximum', () => {
         [running('grown', 'grown', { requests: cpu(8_000), budgets: ['ns/kept'] })],
         [],
       ],
+      [
+        'takes none where its pods cannot be evicted',
+        [running('grown', 'grown', { requests: cpu(8_000), isDaemonSet: true })],
+        [],
+      ],
     ])('%s', (_, grown, expected) => {
       expect(taken(grown)).toEqual([expected]);
     });
