@@ -11,14 +11,15 @@ import {
 } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodeResourceQuota, decodeWrittenBudget } from '#shared/kube/decode/decode-objects.ts';
-import { NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
-import { PRIORITY_QUOTAS, RESOURCE_QUOTAS, PDBS, PRIORITY_POLICIES } from '#shared/kube/resource.ts';
+import { NAMESPACE_NODE, NAMESPACE_SYSTEM, QUEUE_POLICY_NAMES } from '#shared/kube/api-names.ts';
+import { NAMESPACE_SWITCHES } from '#shared/kube/namespace-switches.ts';
+import { MUTATING_POLICIES, PRIORITY_QUOTAS, RESOURCE_QUOTAS, PDBS, PRIORITY_POLICIES } from '#shared/kube/resource.ts';
 import { forbidsEverything } from '#shared/domain/disruption/disruption-limit.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { type ClusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
-import { type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
+import { type Manifest, nameOf, ofKind } from '#cli/manifests/parse-manifests.ts';
 import type { Finding } from './finding.ts';
 import {
   quotasAboveNodes,
@@ -113,8 +114,10 @@ const ASKED_BY: ReadonlyMap<string, string> = new Map([
 export function queueFindings(manifests: readonly Manifest[], model: Model): readonly Finding[] {
   const policies = ofKind(manifests, PRIORITY_POLICIES).map((each) => decodeManifest(each, decodePriorityPolicy));
   const forbidding = policies.filter(forbidsPreemption);
+  // The label for all parts says nothing about queues where they are not installed.
+  const isInstalled = ofKind(manifests, MUTATING_POLICIES).some((each) => nameOf(each) === QUEUE_POLICY_NAMES.gate);
   const preempting = model.namespaces
-    .filter(({ labels }) => isManaged(labels))
+    .filter(({ labels }) => isManaged(labels) && (isInstalled || labels.has(NAMESPACE_SWITCHES.queues.key)))
     .filter(({ labels }) => !forbidding.some((policy) => policy.namespaces.matches(labels)))
     .map(({ name }) => name)
     .toSorted();

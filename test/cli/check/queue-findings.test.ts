@@ -28,9 +28,18 @@ describe("kube-scheduler's own preemption, where pods wait in queues", () => {
   }
 
   const [A, B] = [namespace('a'), namespace('b')];
+  const ALL = { 'plimsoll.dev/managed': 'true' };
+  const GATE_POLICY = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingAdmissionPolicy',
+    metadata: { name: 'gate.queues.plimsoll.dev' },
+  };
   test.each<[string, readonly object[], readonly string[]]>([
     ['no namespace is managed', [namespace('a', {})], []],
     ['no policy forbids it', [B, A], [`${TEXT}a, b`]],
+    ['all parts are on, and queues are not installed', [namespace('a', ALL)], []],
+    ['all parts are on, and queues are installed', [namespace('a', ALL), GATE_POLICY], [`${TEXT}a`]],
+    ['all parts are on but queues', [namespace('a', { ...ALL, 'plimsoll.dev/queues': 'off' }), GATE_POLICY], []],
     ['a policy forbids it in one of them', [A, B, policy({})], [`${TEXT}b`]],
     ['a policy only warns', [A, policy({ onViolation: 'Warn' })], [`${TEXT}a`]],
     ['a policy allows it', [A, policy({ preemption: 'Allow' })], [`${TEXT}a`]],
