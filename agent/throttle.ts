@@ -201,10 +201,11 @@ class CpuThrottle implements Throttle {
     const shortage = cpuShortage(result);
     if (shortage === undefined) return;
     const isFull = (this.lowered?.length ?? 0) >= MAX_LOWERED;
-    const mayBe = ({ facts: { pod } }: Candidate): boolean =>
-      !this.pauses.has(pod.uid) && (!isFull || this.entryOf(pod.uid) !== undefined);
-    for (const candidate of podsToThrottle(result, shortage).filter(mayBe).slice(0, MAX_READ)) {
-      if (await this.lower(candidate, shortage, signal)) return;
+    for (let reads = 0; reads < MAX_READ; reads += 1) {
+      const candidate = podsToThrottle(result, shortage, this.pauses.has).find(
+        ({ facts: { pod } }) => !isFull || this.entryOf(pod.uid) !== undefined,
+      );
+      if (candidate === undefined || (await this.lower(candidate, shortage, signal))) return;
       this.pauses.add(candidate.facts.pod.uid, PAUSE_MS.unsuitable);
     }
   }

@@ -60,6 +60,13 @@ describe('no limit is lowered', () => {
     expect(resizes().length).toBe(1);
   });
 
+  test('in the stead of a pod that takes more, and that turns out to have no limit that can be lowered', async () => {
+    const { state, seconds, resizes } = rig();
+    state.scene = { pods: [burning('taker', 3500), burning('hog', 700)] };
+    await seconds(90);
+    expect(resizes()).toEqual([]);
+  });
+
   test('of a pod whose autoscaler would take the lower limit for its own', async () => {
     const { seconds, resizes } = rig({ annotations: { vpaObservedContainers: 'main' } });
     await seconds(30);

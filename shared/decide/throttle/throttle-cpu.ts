@@ -51,22 +51,28 @@ function idleMilli({ idleNow = 0 }: CpuRoom): number {
 
 /**
  * Pods above their CPU request, in the order in which they would be evicted. Only Burstable ones: a lower limit would
- * change the QoS class of others. None in the stead of less important pods that take what is missing beyond their own
- * requests, and where stalls of pods are measured, only while a pod of at least the same priority waits.
+ * change the QoS class of others. None in the stead of pods that take what is missing beyond their own requests and are
+ * less important, or come first and cannot be throttled (`cannot` by UID, as far as pods had to be read for it): they would
+ * get what it loses. Where stalls of pods are measured, only while a pod of at least the same priority waits.
  */
 export function podsToThrottle(
   { snapshot, policy, decision }: PassResult,
   { mode, gap }: CpuShortage,
+  cannot: (uid: string) => boolean = () => false,
 ): readonly Candidate[] {
   const evictions = evictionsFor(mode, decision.state.evictions);
   const ranked = rankNode({ signal: 'cpu.pressure', stage: 'mild', evictions }, snapshot, policy);
   const burning = ranked.filter(({ exceedsRequest }) => exceedsRequest);
-  const isInTheirStead = ({ facts: { priority } }: Candidate): boolean =>
-    sumOver(burning.filter(({ facts }) => facts.priority < priority)) >= gap;
-  return burning.filter((each) => {
-    const { pod, qos } = each.facts;
+  const isAble = ({ facts: { pod, qos } }: Candidate): boolean => {
     const isProtected = lastingProtection(pod, policy, snapshot.namespaces) !== undefined;
-    return qos === 'Burstable' && !isProtected && !isInTheirStead(each) && makesOthersWait(each, snapshot);
+    return qos === 'Burstable' && !isProtected && !cannot(pod.uid);
+  };
+  const able = new Set(burning.filter(isAble));
+  return burning.filter((each, index) => {
+    const takers = burning.filter(
+      (other, at) => other.facts.priority < each.facts.priority || (at < index && !able.has(other)),
+    );
+    return able.has(each) && sumOver(takers) < gap && makesOthersWait(each, snapshot);
   });
 }
 

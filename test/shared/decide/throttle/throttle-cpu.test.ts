@@ -44,6 +44,18 @@ describe('pods that are throttled', () => {
     expect(names({ pods: [HOG, lesser] })).toEqual(expected);
   });
 
+  test.each<[string, Partial<NodePod>, ReadonlySet<string>, readonly string[]]>([
+    ['is BestEffort', { requests: {} }, new Set(), []],
+    ['opted out', { annotations: { 'plimsoll.dev/evict': 'never' } }, new Set(), []],
+    ['has no limit', {}, new Set(['uid-taker']), []],
+    ['has no limit, but takes less than what is missing', { cpuNanoCores: 690e6 }, new Set(['uid-taker']), ['modest']],
+    ['can be throttled', {}, new Set(), ['taker', 'modest']],
+  ])('are not throttled in the stead of an equal one that takes more, which %s', (_, fields, cannot, expected) => {
+    const pods = [burning('modest', 650), burning('taker', 3500, fields)];
+    const found = podsToThrottle(cpuPass({ pods }), SHORT, (uid) => cannot.has(uid));
+    expect(found.map(({ facts }) => facts.pod.name)).toEqual(expected);
+  });
+
   test.each<[string, CpuScene]>([
     ['is BestEffort', { pods: [burning('a', 900, { requests: {} })] }],
     ['was not measured', { pods: [{ name: 'a', requests: { cpu: '1m' }, usageMiB: 9 }] }],
