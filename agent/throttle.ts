@@ -15,13 +15,11 @@ import {
 } from '#shared/decide/throttle/throttle-cpu.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Failure } from '#shared/kube/client/outcome.ts';
-import { EVENT_REASONS } from '#shared/kube/api-names.ts';
-import { type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
-import { EVENTS, LOG } from './messages.ts';
+import { EVENTS } from './messages.ts';
 import { createPauses, type Pauses } from './pauses.ts';
 import type { PreviousStatus } from './observe/api-server/node-pressure-object.ts';
+import { createThrottleReport, type ThrottleReport, type ThrottleReportPorts } from './report/throttle-report.ts';
 import {
   areLimitsCounted,
   changeLimit,
@@ -33,7 +31,7 @@ import {
   resizeCpu,
 } from './resize.ts';
 
-export interface ThrottlePorts {
+export interface ThrottlePorts extends ThrottleReportPorts {
   readonly client: KubeClient;
   readonly nodeName: string;
   readonly lastResult: () => PassResult | undefined;
@@ -41,8 +39,6 @@ export interface ThrottlePorts {
   readonly previousStatus: () => Pick<PreviousStatus, 'throttled'> | undefined;
   /** The limits that the status in the API server says are lowered. */
   readonly written: () => readonly ThrottledEntry[];
-  readonly recorder: Pick<EventRecorder, 'record'>;
-  readonly log: Pick<Log, 'info' | 'warn'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
@@ -91,11 +87,13 @@ class CpuThrottle implements Throttle {
   private changedAtMs = -Infinity;
   /** By the UID of a pod that is not lowered, or one with what else waits. */
   private readonly pauses: Pauses;
+  private readonly told: ThrottleReport;
   private readonly unanswered = new WeakSet<ThrottledEntry>();
 
   constructor(ports: ThrottlePorts) {
     this.ports = ports;
     this.pauses = createPauses(ports.clock);
+    this.told = createThrottleReport(ports);
   }
 
   status(): readonly ThrottledEntry[] | undefined {
@@ -153,8 +151,7 @@ class CpuThrottle implements Throttle {
     }
     if (because.code !== NOT_ASKED && !this.pauses.has(uid)) this.pauses.add(uid, PAUSE_MS.unsuitable);
     this.forget(entry);
-    if (outcome !== undefined)
-      this.report(entry, EVENT_REASONS.cpuLimitRestored, EVENTS.cpuLimitRestored(before, because.text));
+    if (outcome !== undefined) this.told.restored(entry, because.text);
   }
 
   /** A limit that somebody else has set meanwhile is theirs. */
@@ -163,17 +160,17 @@ class CpuThrottle implements Throttle {
     return pod.spec.nodeName === this.ports.nodeName && limit !== before && (limit === to || limit === from);
   }
 
-  private notGivenBack(entry: ThrottledEntry, { kind, message }: Failure): void {
-    if (kind === 'conflict') return;
+  private notGivenBack(entry: ThrottledEntry, failure: Failure): void {
+    if (failure.kind === 'conflict') return;
     this.pauses.add(`return ${entry.uid}`, RETRY_MS);
-    this.ports.log.warn({ pod: entry.pod, kind, message }, LOG.cpuLimitKept);
-    this.report(entry, EVENT_REASONS.cpuLimitNotRestored, EVENTS.cpuLimitNotRestored(entry.before, message), 'Warning');
+    this.told.notRestored(entry, failure);
   }
 
-  private forget({ uid }: ThrottledEntry): void {
+  private forget(entry: ThrottledEntry): void {
+    this.told.settled(entry);
     this.changedAtMs = this.ports.clock.monotonic();
-    if (this.unapplied?.entry.uid === uid) this.unapplied = undefined;
-    this.lowered = this.lowered?.filter((each) => each.uid !== uid);
+    if (this.unapplied?.entry.uid === entry.uid) this.unapplied = undefined;
+    this.lowered = this.lowered?.filter(({ uid }) => uid !== entry.uid);
   }
 
   /** Whether the kubelet has applied the lower limit; one that it cannot apply is taken back. */
@@ -234,7 +231,7 @@ class CpuThrottle implements Throttle {
     const change = { container: entry.container, limit: entry.to, dryRun: true };
     const outcome = await resizeCpu(this.ports.client, pod, change, signal);
     const note = outcome.kind === 'ok' ? entry.because.text : EVENTS.cpuLimitNotLowered(outcome.message);
-    this.report(entry, EVENT_REASONS.cpuLimitLowered, EVENTS.dryRun(note));
+    this.told.lowered(entry, EVENTS.dryRun(note));
   }
 
   private propose(entry: ThrottledEntry, isLower: boolean): void {
@@ -259,7 +256,7 @@ class CpuThrottle implements Throttle {
     const { entry, isLower, untilMs } = change;
     if (step === 'unanswered') this.unanswered.add(entry);
     const isRefused = typeof step === 'object';
-    if (isRefused) this.ports.log.warn({ pod: entry.pod, kind: step.kind, message: step.message }, LOG.cpuLimitKept);
+    if (isRefused) this.told.refused(entry, step);
     if (!isRefused && step !== 'unsuitable' && this.ports.clock.monotonic() <= untilMs) return;
     this.withdraw(change, isRefused ? PAUSE_MS.refused : PAUSE_MS.unsuitable);
     // The pod is gone, or its limit is not the one that was to be raised.
@@ -268,11 +265,12 @@ class CpuThrottle implements Throttle {
   }
 
   private done({ entry, isLower }: PendingChange): void {
+    this.told.settled(entry);
     this.pending = undefined;
     this.changedAtMs = this.ports.clock.monotonic();
     if (!isLower) return;
     this.unapplied = { entry, sinceMs: this.changedAtMs };
-    this.report(entry, EVENT_REASONS.cpuLimitLowered, entry.because.text);
+    this.told.lowered(entry);
   }
 
   /** One that was sent without an answer may still take effect, so the entry stays until the limit is known. */
@@ -281,12 +279,6 @@ class CpuThrottle implements Throttle {
     this.pauses.add(isLower ? entry.uid : `raise ${entry.uid}`, pauseMs);
     if (!this.unanswered.has(entry)) this.lowered = earlier ?? [];
     else if (isLower) this.unapplied = { entry, sinceMs: this.ports.clock.monotonic() };
-  }
-
-  private report(entry: ThrottledEntry, reason: string, note: string, type: 'Normal' | 'Warning' = 'Normal'): void {
-    const { pod, container, before, to } = entry;
-    this.ports.log.info({ pod, container, before, to, note }, LOG.cpuLimitChanged);
-    this.ports.recorder.record({ regarding: podReference(podOf(entry)), type, reason, note, action: 'Throttling' });
   }
 }
 

@@ -57,7 +57,7 @@ function missingIn(pattern: RegExp, fileOf: (page: string, named: string) => str
 
 test('every oddity that a comment cites is on its page', () => {
   const page = readFileSync('docs/contributing/kubernetes-oddities.md', 'utf8');
-  const cited = ['agent', 'shared', 'webhook'].flatMap((folder) =>
+  const cited = ['agent', 'sandbox', 'shared', 'webhook'].flatMap((folder) =>
     filesBelow(folder).flatMap((file) =>
       Array.from(readFileSync(file, 'utf8').matchAll(ODDITIES), ([, ids = '']) => ids.split(', ')).flat(),
     ),

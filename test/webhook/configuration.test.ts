@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { webhookConfigurations } from '#shared/kube/admission/webhook-configurations.ts';
+import { managedName } from '#shared/kube/namespace-switches.ts';
 import { webhookSchema } from '#webhook/configuration.ts';
 
 interface Entry {
@@ -8,7 +9,9 @@ interface Entry {
 }
 
 /** Answers that let everything pass, and one that is decided at once: no removal waits for them. */
-const OF_REMOVALS = ['evictions', 'deletions', 'limited-deletions'].map((name) => `${name}.plimsoll.dev`);
+const OF_REMOVALS = ['evictions', 'deletions', 'limited-deletions']
+  .map((name) => `${name}.plimsoll.dev`)
+  .flatMap((name) => [name, managedName(name)]);
 
 describe('webhookSchema', () => {
   test('answers before every registered timeout, and rejects other settings', () => {
