@@ -50,6 +50,12 @@ export function gatesStay(pods: number): Remnant {
   return { what, next: 'plimsoll queue release --all-namespaces' };
 }
 
+export function limitStays(pod: string): Remnant {
+  const next =
+    'relief: [Evict] in the NodePressurePolicy, while agents run; then kubectl patch pod --subresource=resize';
+  return { what: `pod ${pod}, CPU limit lowered`, next };
+}
+
 export function labelStays(namespace: string, key: string): Remnant {
   return { what: `namespace ${namespace}, label ${key}`, next: `kubectl label namespace ${namespace} ${key}-` };
 }

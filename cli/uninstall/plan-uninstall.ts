@@ -3,7 +3,15 @@ import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { kindLabel, type Resource } from '#shared/kube/resource.ts';
 import { type Manifest, nameOf, namespaceOf } from '#cli/manifests/parse-manifests.ts';
 import { offersSpareRoom } from './clean-up.ts';
-import { definitionStays, gatesStay, labelStays, type Remnant, spareRoomStays, taintStays } from './messages.ts';
+import {
+  definitionStays,
+  gatesStay,
+  labelStays,
+  limitStays,
+  type Remnant,
+  spareRoomStays,
+  taintStays,
+} from './messages.ts';
 import type { Installation } from './read-installation.ts';
 
 /** An object that would be removed. */
@@ -29,11 +37,12 @@ const OWN_NAMESPACES: readonly string[] = [NAMESPACE_SYSTEM, NAMESPACE_NODE];
  * Plans the uninstallation; CustomResourceDefinitions stay, because deleting them would delete all policies and quotas.
  */
 export function planUninstall(installation: Installation): UninstallPlan {
-  const { installed, objects, definitions, nodes, namespaces, waitingPods } = installation;
+  const { installed, objects, definitions, nodes, namespaces, waitingPods, throttledPods } = installation;
   return {
     removed: installed.flatMap(([resource, manifests]) => manifests.map((each) => removedObject(resource, each))),
     stays: [
       ...(waitingPods === 0 ? [] : [gatesStay(waitingPods)]),
+      ...throttledPods.map(limitStays),
       ...definitions.map((each) => definitionStays(nameOf(each), objects.get(nameOf(each)) ?? 0)),
       ...nodes.flatMap((each) => taintsOf(each).map((key) => taintStays(nameOf(each), key))),
       ...nodes.filter(offersSpareRoom).map((each) => spareRoomStays(nameOf(each))),

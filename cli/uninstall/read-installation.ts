@@ -1,6 +1,6 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { otherGates } from '#shared/kube/annotations/annotations.ts';
-import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
+import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   NAMESPACES,
@@ -25,6 +25,8 @@ export interface Installation {
   readonly namespaces: readonly Manifest[];
   /** How many pods wait behind the scheduling gate of queues. */
   readonly waitingPods: number;
+  /** Namespace and name of the pods whose CPU limits the agents have lowered. */
+  readonly throttledPods: readonly string[];
 }
 
 type Raw = Manifest['raw'];
@@ -36,23 +38,37 @@ const REMOVED = [...ADMISSION_RESOURCES, ...WORKLOAD_RESOURCES, ...COMPONENT_RES
 export async function readInstallation(client: KubeClient): Promise<Installation> {
   const listKind = async (resource: Resource) =>
     [resource, await listAll(client, resource, { labelSelector, slim: identityOf })] as const;
-  const countKind = async (resource: Resource) =>
-    [resourceLabel(resource), (await listAll(client, resource, { slim: identityOf })).length] as const;
-  const [installed, counts, definitions, nodes, namespaces, pods] = await Promise.all([
+  const listOurs = async (resource: Resource) =>
+    [resourceLabel(resource), await listAll(client, resource, { slim: throttledIn })] as const;
+  const [installed, ours, definitions, nodes, namespaces, pods] = await Promise.all([
     Promise.all(REMOVED.map(listKind)),
-    Promise.all(OUR_KINDS.map(countKind)),
+    Promise.all(OUR_KINDS.map(listOurs)),
     listAll(client, CUSTOM_RESOURCE_DEFINITIONS, { labelSelector, slim: identityOf }),
     listAll(client, NODES, { slim: marksOf }),
     listAll(client, NAMESPACES, { slim: identityOf }),
     listAll(client, PODS, { slim: gatesOf }),
   ]);
   const waitingPods = pods.filter(({ raw }) => otherGates(raw) !== undefined).length;
-  return { installed, objects: new Map(counts), definitions, nodes, namespaces, waitingPods };
+  const objects = new Map(ours.map(([name, list]) => [name, list.length]));
+  const throttledPods = ours.flatMap(([, list]) => list.flatMap(({ raw }) => podsThrottledIn(raw)));
+  return { installed, objects, definitions, nodes, namespaces, waitingPods, throttledPods };
 }
 
 function identityOf({ metadata }: Raw): Raw {
   const fields = ['name', 'namespace', 'labels'].map((field) => [field, fieldOf(metadata, field)] as const);
   return { metadata: Object.fromEntries(fields) };
+}
+
+function throttledIn(raw: Raw): Raw {
+  return { ...identityOf(raw), status: { throttled: fieldOf(raw['status'], 'throttled') } };
+}
+
+/** What an agent writes is text of any kind. */
+const POD = /^[a-z0-9-]+\/[a-z0-9.-]+$/;
+
+function podsThrottledIn(raw: Raw): readonly string[] {
+  const pods = itemsOf(fieldOf(raw['status'], 'throttled')).map((each) => String(fieldOf(each, 'pod')));
+  return pods.filter((each) => POD.test(each));
 }
 
 function gatesOf(raw: Raw): Raw {

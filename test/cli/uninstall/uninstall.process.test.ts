@@ -4,6 +4,7 @@ import { createObject, type ObjectList, patchObject } from '#shared/kube/client/
 import {
   DISRUPTION_LIMITS,
   NAMESPACES,
+  NODE_PRESSURES,
   NODES,
   PRIORITY_POLICIES,
   RESCHEDULING_POLICIES,
@@ -14,10 +15,19 @@ import { sandboxCluster } from '#test/cli/sandbox-cluster.ts';
 
 const ARGS = ['uninstall', '--dry-run=client'];
 const TAINT = { key: 'plimsoll.dev/memory-pressure', effect: 'NoSchedule' };
+const THROTTLED = {
+  container: 'main',
+  before: 4000,
+  from: 4000,
+  to: 1750,
+  used: 3000,
+  at: '2026-01-01T00:00:00Z',
+  because: { code: 'CpuLimitLowered', text: 'the node is short of CPU', facts: {} },
+};
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** Kinds of which there is an object. */
-const WITH_ONE = ['disruptionlimits', 'prioritypolicies', 'reschedulingpolicies'];
+const WITH_ONE = ['disruptionlimits', 'nodepressures', 'prioritypolicies', 'reschedulingpolicies'];
 
 describe('plimsoll uninstall --dry-run=client', () => {
   const empty = sandboxCluster(() => Promise.resolve());
@@ -31,6 +41,12 @@ describe('plimsoll uninstall --dry-run=client', () => {
     await createObject(admin, { resource: NODES }, { metadata: { name: 'n1' }, spec });
     const room = { status: { capacity: { 'plimsoll.dev/spare-memory': '1073741824' } } };
     await patchObject(admin, { resource: NODES, name: 'n1', subresource: 'status' }, room, { type: 'merge' });
+    await createObject(admin, { resource: NODE_PRESSURES }, { metadata: { name: 'n1' }, spec: {} });
+    const throttled = ['team-a/hog', 'team-a/$(reboot)'].map((pod, uid) => ({ ...THROTTLED, pod, uid: String(uid) }));
+    const lowered = { status: { throttled } };
+    await patchObject(admin, { resource: NODE_PRESSURES, name: 'n1', subresource: 'status' }, lowered, {
+      type: 'merge',
+    });
     const labels = { 'plimsoll.dev/priority-quota': 'enforced', team: 'a' };
     await createObject(admin, { resource: NAMESPACES }, { metadata: { name: 'team-a', labels } });
     await createObject(admin, { resource: PRIORITY_POLICIES }, { metadata: { name: 'p' }, spec: {} });
@@ -53,6 +69,10 @@ describe('plimsoll uninstall --dry-run=client', () => {
     ]);
     expect(stays.split('\n').map((line) => line.split(/ {3,}/))).toEqual([
       ['STAYS', 'HOW TO REMOVE IT'],
+      [
+        'pod team-a/hog, CPU limit lowered',
+        'relief: [Evict] in the NodePressurePolicy, while agents run; then kubectl patch pod --subresource=resize',
+      ],
       ...[
         'disruptionaccounts',
         'disruptionlimits',
