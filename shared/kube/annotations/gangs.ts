@@ -18,8 +18,12 @@ const { kueue, coscheduling, lightweight } = FOREIGN_GANGS;
 /** Our own first, then the others; a group of coscheduling has its minimum in an object. */
 const FIELDS: readonly GangFields[] = [OWN, kueue, lightweight];
 
-/** On the pods of several controllers, the name of the object for which they are. */
-const RUN_LABELS = ['jobset.sigs.k8s.io/jobset-name', 'training.kubeflow.org/job-name'] as const;
+/** On the pods of several controllers, the object for which they are: its UID, or its name where that is all. */
+const RUN_LABELS = [
+  'jobset.sigs.k8s.io/jobset-uid',
+  'jobset.sigs.k8s.io/jobset-name',
+  'training.kubeflow.org/job-name',
+] as const;
 
 /** The name of a gang. */
 export const GANG_NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
@@ -51,7 +55,7 @@ export function isOfGang(pod: Named): boolean {
 }
 
 /**
- * What tells the pods of one run from those of an earlier one with the same gang: a name of what makes several controllers,
+ * What tells the pods of one run from those of an earlier one with the same gang: what makes several controllers,
  * as a JobSet its Jobs and an MPIJob a Job beside its pods, else the controller. Who deletes such an object deletes the
  * pods of its run.
  */

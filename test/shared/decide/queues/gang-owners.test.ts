@@ -73,8 +73,12 @@ describe('a pod that has succeeded is not missing, one that is replaced comes', 
 
 describe('what succeeded in another run does not count', () => {
   const EARLIER = owned('Job', 'earlier');
+  const [FORMER_SET, NEW_SET] = ['former', 'new'].map((uid) =>
+    owned('Job', uid, { ...JOB_SET, 'jobset.sigs.k8s.io/jobset-uid': uid }),
+  );
   test.each([
     ['of an earlier Job of the same gang', [EARLIER, JOB, JOB], [SUCCEEDED, RUNS, WAITS]],
+    ['of a JobSet that was deleted and made again', [FORMER_SET, NEW_SET, NEW_SET], [SUCCEEDED, RUNS, WAITS]],
     ['of a JobSet that starts again', [DRIVER, WORKERS, WORKERS], [{ ...SUCCEEDED, deletionAt: 99 }, RUNS, WAITS]],
   ] as const)('%s', (_, owners, states) => {
     expect(fateOf(owners.map((owner, index) => ({ ...owner, ...states[index] })))).toEqual(INCOMPLETE);
