@@ -191,7 +191,8 @@ function kindOf(pod: Pod, towards: PodAwareFilter | undefined, { entries }: Node
   const allowed = new Uint8Array(entries.length);
   let allowedCount = 0;
   for (const [index, entry] of entries.entries()) {
-    if (filters.some((filter) => filter(entry) !== undefined)) continue;
+    // The taint of a node that is not ready may still be missing.
+    if (entry.node.isUnready === true || filters.some((filter) => filter(entry) !== undefined)) continue;
     // Pods that are there may keep it away.
     if (towards?.open(entry).refusal() !== undefined) continue;
     allowed[index] = 1;

@@ -66,6 +66,16 @@ describe('pods that start together', () => {
     ).toBe('None');
   });
 
+  test('get no node that is not ready, also before its taint is set, and start on none that is not ready any more', () => {
+    const pods = gang(2, 2);
+    const lost = createSnapshot({ nodes: nodes(4, 4).map((node, at) => ({ ...node, isUnready: at === 0 })), pods: [] });
+    expect(onNodes(lost, pods)).toEqual(['n-1', 'n-1']);
+    const nodeOf = new Map(pods.map(({ uid }) => [uid, 'n-0']));
+    expect(finish(fitTogether({ snapshot: lost, pods }, nodeOf))).toBe(false);
+    const back = createSnapshot({ nodes: nodes(4, 4), pods: [] });
+    expect(finish(fitTogether({ snapshot: back, pods }, nodeOf))).toBe(true);
+  });
+
   test.each([
     ['until that is taken off', 'n-0', ['n-2', 'n-2']],
     ['and no other once it is', undefined, ['n-0', 'n-0']],
