@@ -37,7 +37,7 @@ import {
 import { requestEach } from './open-requests.ts';
 import { staleNominations } from './stale-nominations.ts';
 import type { StartGangs } from './start-gangs.ts';
-import { isStuck, readRoomState, type RoomInput } from '#shared/decide/queues/room-state.ts';
+import { isHanging, readRoomState, type RoomInput } from '#shared/decide/queues/room-state.ts';
 import { seekersOf } from '#shared/decide/queues/seekers.ts';
 
 export interface ReclaimPorts extends Omit<RoomMakerPorts, 'isEnforcing'> {
@@ -229,11 +229,7 @@ export class Reclaim {
   /** The nodes that did not give back in time what was asked of them for the queue. */
   #hangingFor({ seeker, step }: SeekerStep, now: Instant): readonly string[] {
     if (step.kind !== 'Evict') return [];
-    const { placedPods } = this.#ports.snapshot;
-    return this.#evictions.hangingFor(seeker.pod.queue, (uid) => {
-      const placed = placedPods.get(uid);
-      return placed !== undefined && isStuck(placed.pod, now);
-    });
+    return this.#evictions.hangingFor(seeker.pod.queue, (uid) => isHanging(uid, this.#ports.snapshot, now));
   }
 
   #isTriedInVain({ seeker, step }: SeekerStep): boolean {

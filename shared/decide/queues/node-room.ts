@@ -246,7 +246,7 @@ function compareTakers(a: PlacedPod, b: PlacedPod): number {
 }
 
 /** What its pods hold counts again when it is back. */
-function isLost({ isUnready, unreadySince }: Node, now: Instant): boolean {
+export function isLost({ isUnready, unreadySince }: Node, now: Instant): boolean {
   return isUnready === true && unreadySince !== undefined && now - unreadySince > LOST_AFTER_MS;
 }
 

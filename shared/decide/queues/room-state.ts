@@ -15,7 +15,7 @@ import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { isManaged, isMarkedLast } from '#shared/kube/annotations/annotations.ts';
 import { podCounter } from './counted-pods.ts';
-import { allocatableOf } from './node-room.ts';
+import { allocatableOf, isLost } from './node-room.ts';
 import type { QueuePlan } from './plan-pass.ts';
 import { withGangs } from './running-gangs.ts';
 import { protectionOf, type Standing, standingOf } from './standing.ts';
@@ -58,8 +58,20 @@ const MAX_GRACE_SECONDS = 600;
 const STUCK_MS = 60_000;
 
 /** Whether the pod should have ended long ago. */
-export function isStuck({ deletion }: Pick<Pod, 'deletion'>, now: Instant): boolean {
+function isStuck({ deletion }: Pick<Pod, 'deletion'>, now: Instant): boolean {
   return deletion !== undefined && now - deletion.at > STUCK_MS;
+}
+
+/** Whether a pod is there that should have ended, on a node that is not lost: there it may be for ever, whatever others do. */
+export function isHanging(
+  uid: string,
+  { placedPods, nodes }: Pick<ClusterSnapshot, 'placedPods' | 'nodes'>,
+  now: Instant,
+): boolean {
+  const pod = placedPods.get(uid)?.pod;
+  if (pod === undefined || !isStuck(pod, now)) return false;
+  const entry = nodes.get(pod.spec.nodeName ?? '');
+  return entry === undefined || !isLost(entry.node, now);
 }
 
 /** Looks at every node: what is free there, and which pods of queues run on it. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { textAt } from '#test/contract/harness.ts';
+import { putNode } from '#shared/domain/snapshot/create-snapshot.ts';
+import { buildNode } from '#test/build/cluster.ts';
 import { GATE, queueFor } from '#test/shared/decide/queues/queue-world.ts';
 import {
   fill,
@@ -269,8 +271,12 @@ describe('victims that do not end', () => {
     const listed = [0, 2].map((at) => ({ pod: `shop/pod-${at}`, uid: `uid-pod-${at}`, node: `node-${at / 2}` }));
     const evictedBefore = (queue: string) =>
       queue === 'of-shop' ? listed.map((each) => ({ ...each, decision: 'd', at: 0, because })) : [];
-    const sent = async (settings: StageSettings) => {
+    const sent = async (settings: StageSettings, lostFor?: number) => {
       const stage = reclaimStage({ queues: twoQueues(8), nodes, ...settings });
+      for (const name of lostFor === undefined ? [] : ['node-0', 'node-1']) {
+        const node = buildNode({ name, allocatable: { cpu: '2' } });
+        putNode(stage.snapshot, { ...node, isUnready: true, unreadySince: (HOUR - (lostFor ?? 0)) * 1_000 });
+      }
       for (const at of [0, 1, 2, 3]) stage.see({ ...RUNNING, name: `pod-${2 * at + 1}`, cpu: 2, node: `node-${at}` });
       for (const { pod, node } of listed) stage.see(hang(pod.slice(5), node, HOUR - 61));
       stage.see({ ...UNGATED, name: 'taker-0' });
@@ -278,6 +284,9 @@ describe('victims that do not end', () => {
     };
     expect(await sent({})).toEqual([1, 'Reclaim']);
     expect(await sent({ evictedBefore })).toEqual([0, 'VictimsHang']);
+    // Those on nodes that are lost say nothing about the others, and may be there for ever.
+    expect(await sent({ evictedBefore }, 200)).toEqual([0, 'VictimsHang']);
+    expect(await sent({ evictedBefore }, 301)).toEqual([1, 'Reclaim']);
   });
 
   test('of one taker: it gets room on another node', async () => {
