@@ -1,6 +1,6 @@
 import type { Breach, Law } from './breach.ts';
 import { runAlone } from './episode.ts';
-import { isReplacement, KUBELET_PERIOD_MS, type LawNode, type LivePod, MAX_KILLS } from './node.ts';
+import { countOf, isReplacement, KUBELET_PERIOD_MS, type LawNode, type LivePod, MAX_KILLS } from './node.ts';
 import type { Scenario } from './scenario.ts';
 
 /** The episode with the agent once more, with the kubelet looking at another second. */
@@ -63,7 +63,8 @@ async function all(scenarios: readonly Scenario[], run: Rerun): Promise<readonly
 
 /** Where the kernel kills for ever, it comes to the pods inside their requests too, only later; the node stays short. */
 const innocentsOf = ({ innocents, oomKills }: LawNode): number => (oomKills < MAX_KILLS ? innocents : Infinity);
-const killsOf = ({ oomKills }: LawNode): number => oomKills;
+/** That of a pod in spare room harms nobody: it would not be there without lending. */
+const killsOf = (node: LawNode): number => node.oomKills - countOf(node, 'kernel', true);
 const shortOf = ({ shortMs, oomKills }: LawNode): number => (oomKills < MAX_KILLS ? shortMs : Infinity);
 
 function isWorse(alone: LawNode, node: LawNode): boolean {

@@ -3,7 +3,7 @@ import type { Tamper } from './agent.ts';
 import { runWithAgent, UNWATCHED } from './episode.ts';
 import { slowed } from './hunt.ts';
 import { judge } from './laws.ts';
-import type { LawNode, NodeEvent } from './node.ts';
+import { countOf, type LawNode } from './node.ts';
 import { randomScenario } from './random-scenario.ts';
 import type { LawPod, Scenario } from './scenario.ts';
 
@@ -29,7 +29,10 @@ export interface Lending {
   readonly withoutAgent: Harm;
   /** Pods in spare room that the agent asked to go. */
   readonly takenBack: number;
-  /** Laws of a node that were broken beside pods in spare room, each as `LAW: CAUSE (SEED)`. */
+  /**
+   * Laws of a node that were broken beside pods in spare room, each as `LAW: CAUSE (SEED)`. Where budgets keep such pods, the
+   * next one goes in their stead, as docs/guides/spare-pods.md says.
+   */
   readonly breaches: readonly string[];
 }
 
@@ -83,10 +86,6 @@ function harmOf(node: LawNode): Harm {
   return { innocents, kills: countOf(node, 'kernel'), asked: countOf(node, 'asked'), shortMs };
 }
 
-function countOf({ events }: LawNode, what: NodeEvent['kind'], isSpare = false): number {
-  return events.filter(({ kind, text }) => kind === what && text.startsWith('spare') === isSpare).length;
-}
-
 function add(left: Harm, right: Harm): Harm {
   return {
     innocents: left.innocents + right.innocents,
@@ -114,12 +113,13 @@ export async function lendRoom(
   for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
     const { free, lent } = lend(asConfigured(slowed(growth, seconds)(randomScenario(seed))), hasBudgets);
     const { alone, node, breaches } = await judge(lent, tamper);
+    const broken = breaches.filter(({ law }) => !hasBudgets || law !== 'stead');
     sums = {
       free: add(sums.free, harmOf(await runWithAgent(free, UNWATCHED, tamper))),
       lent: add(sums.lent, harmOf(node)),
       withoutAgent: add(sums.withoutAgent, harmOf(alone)),
       takenBack: sums.takenBack + countOf(node, 'asked', true),
-      breaches: [...sums.breaches, ...breaches.map(({ law, cause }) => `${law}: ${cause} (${seed})`)],
+      breaches: [...sums.breaches, ...broken.map(({ law, cause }) => `${law}: ${cause} (${seed})`)],
     };
   }
   return sums;

@@ -67,6 +67,11 @@ export function isReplacement({ uid, spec }: LivePod): boolean {
   return uid !== `${spec.name}-0`;
 }
 
+/** How often this happened to pods outside spare room, or to those in it, whose names say so. */
+export function countOf({ events }: LawNode, what: NodeEvent['kind'], isSpare = false): number {
+  return events.filter(({ kind, text }) => kind === what && text.startsWith('spare') === isSpare).length;
+}
+
 /** The memory of a node and the pods on it; time moves by ticks. Kubelet and kernel act in it by their own rules. */
 export class LawNode {
   nowMs = 0;
