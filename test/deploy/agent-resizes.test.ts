@@ -3,6 +3,9 @@ import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { AuthorizerValue, celValue } from '#sandbox/api-server/cel/expression.ts';
 import { admissionPolicyOf } from '#sandbox/api-server/policies/admission-policy.ts';
+import { checkConditions } from '#sandbox/api-server/webhooks/match-webhook.ts';
+import { webhooksOf } from '#sandbox/api-server/webhooks/webhook.ts';
+import { webhookConfigurations } from '#shared/kube/admission/webhook-configurations.ts';
 import { evaluatePolicy } from '#sandbox/api-server/policies/evaluate-policy.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { at } from '#test/contract/harness.ts';
@@ -79,4 +82,17 @@ test.each<[string, object, object, By, readonly string[]]>([
   ],
 ])('what the policy says when an agent %s (T-155)', (_, before, after, by, expected) => {
   expect(said(before, after, by)).toEqual(expected);
+});
+
+test.each([
+  ['not of the CPU limits that agents change', AGENT, 'UPDATE', 'unmet'],
+  ['of pods that an agent creates', AGENT, 'CREATE', 'met'],
+  ['of a resize by others', 'alice', 'UPDATE', 'met'],
+])('quotas are asked %s, so that no limit stays low while the webhook is away', (_, username, operation, expected) => {
+  const target = { kind: 'url', url: 'https://127.0.0.1:1' } as const;
+  const options = { target, failurePolicy: 'Fail', gatedCallers: [] } as const;
+  const entries = webhookConfigurations(options).flatMap((each) => webhooksOf(each as unknown as KubeObject));
+  const asked = entries.filter(({ name }) => name.endsWith('quota.plimsoll.dev'));
+  const request = { operation, userInfo: { username, groups: [] } };
+  expect(asked.map(({ conditions }) => checkConditions(conditions, request).kind)).toEqual([expected, expected]);
 });

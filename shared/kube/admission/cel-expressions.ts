@@ -48,6 +48,14 @@ export function callerComponent(user: string): Component {
  * pod.
  */
 export const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.?groups.orValue([]))");
+/**
+ * A policy of the API server holds the resizes of agents to CPU limits, and they lower none while a quota counts them: a
+ * limit comes back though the webhook is away.
+ */
+export const NOT_A_RESIZE_BY_AGENTS = condition(
+  'not-a-resize-by-agents',
+  `request.operation != 'UPDATE' || !(request.userInfo.?username.orValue('') in ${celList([AGENT_ACCOUNT])})`,
+);
 const BY_US = `request.userInfo.?username.orValue('') in ${celList(OWN_ACCOUNTS)}`;
 /** Requests by our own accounts. */
 export const OURSELVES = condition('by-plimsoll', BY_US);

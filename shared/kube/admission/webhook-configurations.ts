@@ -9,6 +9,7 @@ import {
   type MatchCondition,
   NOT_A_CONTROLLER,
   NOT_A_NODE,
+  NOT_A_RESIZE_BY_AGENTS,
   NOT_OURSELVES,
   OURSELVES,
   OWN_ACCOUNTS,
@@ -150,7 +151,7 @@ function entriesLettingIn(shared: SharedParts): readonly WebhookEntry[] {
       path: WEBHOOK_PATHS.quota,
       rules: [CREATED_PODS, RESIZED_PODS, CREATED_POD_GROUPS],
       failurePolicy: 'Fail',
-      matchConditions: [NOT_A_NODE],
+      matchConditions: [NOT_A_NODE, NOT_A_RESIZE_BY_AGENTS],
     }),
     {
       ...deciding,
