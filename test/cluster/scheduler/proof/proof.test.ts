@@ -145,25 +145,33 @@ describe.skipIf(why !== undefined)(`kube-scheduler's proposal, taken as a proof$
     await create(id, 'incoming', { priorityClassName: classOf(1_000), ...spec, containers });
   }
 
-  test.each(DEVICE_NEEDS)(
-    '%s lets no other pod be taken in the place of a protected one',
-    async (_, kind, needOf) => {
-      const id = `stay-${kind}`;
-      const stage = await buildDevices(id, [
-        { name: 'beside', node: 'a', priority: 5, request: 2 },
-        { name: 'filler', node: 'a', priority: 1_000, request: 4 },
-        { name: 'protected', node: 'a', priority: PROTECTED, request: 2 },
-      ]);
-      await createWithDevice(id, needOf);
-      await eventually(() => {
-        expect(extender.log()).toMatch(new RegExp(`"node":"${id}-a-0","verdict":"removed","code":"ProtectedOptOut"`));
-        return Promise.resolve();
-      }, PATIENCE_MS);
-      await becomes(stage, { pending: ['incoming'], terminating: [], nominated: {} });
-      expect(await stage.here()).toEqual(['beside', 'filler', 'least', 'protected']);
-    },
-    120_000,
-  );
+  const besideProtected: Given['running'] = [
+    { name: 'beside', node: 'a', priority: 5, request: 2 },
+    { name: 'filler', node: 'a', priority: 1_000, request: 4 },
+    { name: 'protected', node: 'a', priority: PROTECTED, request: 2 },
+  ];
+
+  test('a claimed device lets another pod without one be taken in the place of a protected one', async () => {
+    const id = 'stay-claim';
+    const stage = await buildDevices(id, besideProtected);
+    await createWithDevice(id, byClaim);
+    await becomes(stage, { nominated: { incoming: 'a' }, terminating: ['beside'] });
+    await stage.end('beside');
+    await becomes(stage, { bound: { incoming: 'a' }, terminating: [] });
+    expect(await stage.here()).toEqual(['filler', 'incoming', 'least', 'protected']);
+  }, 120_000);
+
+  test('an extended resource of a DeviceClass lets no other pod be taken in the place of a protected one', async () => {
+    const id = 'stay-card';
+    const stage = await buildDevices(id, besideProtected);
+    await createWithDevice(id, byResource);
+    await eventually(() => {
+      expect(extender.log()).toMatch(new RegExp(`"node":"${id}-a-0","verdict":"removed","code":"ProtectedOptOut"`));
+      return Promise.resolve();
+    }, PATIENCE_MS);
+    await becomes(stage, { pending: ['incoming'], terminating: [], nominated: {} });
+    expect(await stage.here()).toEqual(['beside', 'filler', 'least', 'protected']);
+  }, 120_000);
 
   test.each(DEVICE_NEEDS)(
     '%s keeps no pod waiting for one that terminates: the proposal stands',
