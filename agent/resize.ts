@@ -1,3 +1,4 @@
+import { podNamed } from '#shared/domain/base/texts.ts';
 import { quantityMilliNumber } from '#shared/domain/quantity/quantity.ts';
 import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
 import { isSidecar } from '#shared/domain/pod/pod-resize.ts';
@@ -140,8 +141,7 @@ export async function changeLimit(
 }
 
 export function podOf({ pod, uid }: ThrottledEntry): Pick<Pod, 'namespace' | 'name' | 'uid'> {
-  const [namespace = '', name = ''] = pod.split('/');
-  return { namespace, name, uid };
+  return { ...podNamed(pod), uid };
 }
 
 /** A kubelet that reports no limits says at least that a resize has ended. */

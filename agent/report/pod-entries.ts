@@ -9,7 +9,7 @@ import {
 } from '#shared/domain/quantity/quantity.ts';
 import { wholeQuantity } from '#shared/domain/pressure/signal.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
-import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
+import { NANO_PER_MILLI, type PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { PodEntry } from '#shared/api/node-pressure.ts';
 import {
   isAtCpuLimit,
@@ -101,8 +101,6 @@ function overage(used: number | undefined, request: Decimal): number {
   if (used === undefined) return 0;
   return Number(roundDecimal(addDecimals({ mantissa: used, exponent: 0 }, negateDecimal(request)), 0));
 }
-
-const NANO_PER_MILLI = 1_000_000;
 
 function encode({ facts: { pod }, usage, waiting, oomKills }: MeasuredPod): PodEntry {
   const [cpu, memory] = [usage?.cpuNanoCores, usage?.memory?.workingSetBytes];

@@ -1,3 +1,4 @@
+import { podNamed } from '#shared/domain/base/texts.ts';
 import {
   decodeNodePressure,
   type AvoidEntry,
@@ -79,9 +80,8 @@ function previousRule({ rule, confirmed, policy = '', generation = 0, mode, held
 }
 
 function evictionRecord({ pod, uid, ...entry }: EvictionEntry): EvictionRecord {
-  const [namespace = '', name = ''] = pod.split('/');
   return {
-    pod: { namespace, name, uid },
+    pod: { ...podNamed(pod), uid },
     owner: entry.owner,
     signal: signalOf(entry.signal),
     stage: entry.stage === 'severe' ? 'severe' : 'mild',

@@ -1,3 +1,4 @@
+import { NANO_PER_MILLI } from '#shared/domain/ranking/pod-usage.ts';
 import { podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
 import { type Amounts, quantityNumber } from '#shared/domain/quantity/quantity.ts';
@@ -83,14 +84,13 @@ export function observeSpare(
 }
 
 const MILLICORES = 1_000;
-const NANOCORES_PER_MILLICORE = 1e6;
 
 /** A pod that has not been measured yet counts as using nothing: until it settles, its request does. */
 function spareUsage({ usage }: NodeSnapshot, { uids }: SparePods): NodeAmounts {
   const all = uids.map((uid) => usage.get(uid));
   return {
     memory: all.reduce((sum, each) => sum + (each?.memory?.workingSetBytes ?? 0), 0),
-    cpu: all.reduce((sum, each) => sum + (each?.cpuNanoCores ?? 0), 0) / NANOCORES_PER_MILLICORE,
+    cpu: all.reduce((sum, each) => sum + (each?.cpuNanoCores ?? 0), 0) / NANO_PER_MILLI,
   };
 }
 

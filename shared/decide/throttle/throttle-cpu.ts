@@ -3,8 +3,11 @@
  * old one back afterwards. Memory cannot be relieved so: a limit below what is used frees nothing.
  */
 import type { Because } from '#shared/domain/base/because.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import { MINUTE_MS } from '#shared/domain/base/durations.ts';
+import { podName } from '#shared/domain/base/texts.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+import { NANO_PER_MILLI } from '#shared/domain/ranking/pod-usage.ts';
 import { type Mode, stallKey, stallMode, type StallRule } from '#shared/api/node-pressure-policy/policy.ts';
 import type { ThrottledEntry } from '#shared/api/node-pressure.ts';
 import type { PassResult } from '#shared/decide/eviction/decide.ts';
@@ -23,7 +26,6 @@ export interface CpuShortage {
 }
 
 const MILLI = 1000;
-const NANO_PER_MILLI = 1e6;
 
 /** The shortage of CPU right now, if the policy throttles for it. */
 export function cpuShortage(result: PassResult): CpuShortage | undefined {
@@ -69,10 +71,11 @@ export function podsToThrottle(
   };
   const able = new Set(burning.filter(isAble));
   return burning.filter((each, index) => {
+    if (!able.has(each)) return false;
     const takers = burning.filter(
       (other, at) => other.facts.priority < each.facts.priority || (at < index && !able.has(other)),
     );
-    return able.has(each) && sumOver(takers) < gap && makesOthersWait(each, snapshot);
+    return sumOver(takers) < gap && makesOthersWait(each, snapshot);
   });
 }
 
@@ -82,12 +85,12 @@ function sumOver(pods: readonly Candidate[]): number {
 }
 
 function makesOthersWait({ facts: own }: Candidate, { pods, podPressures }: NodeSnapshot): boolean {
-  const measured = [...podPressures].filter(([, { waiting }]) => waiting.cpu !== undefined);
-  const important = new Set(pods.running.filter(({ priority }) => priority >= own.priority).map(({ pod }) => pod.uid));
-  return (
-    measured.length === 0 ||
-    measured.some(([uid, each]) => uid !== own.pod.uid && important.has(uid) && isWaitingFor('cpu', each))
-  );
+  const isMeasured = [...podPressures.values()].some(({ waiting }) => waiting.cpu !== undefined);
+  const waits = ({ uid }: Pod): boolean => {
+    const pressure = podPressures.get(uid);
+    return uid !== own.pod.uid && pressure !== undefined && isWaitingFor('cpu', pressure);
+  };
+  return !isMeasured || pods.running.some(({ pod, priority }) => priority >= own.priority && waits(pod));
 }
 
 /** The CPU of a container that a limit can be lowered for, in millicores. */
@@ -118,8 +121,7 @@ export function lowerLimit(
   const facts = { used, request, limit, to };
   const because = THROTTLING.lowered(facts, facts);
   const { before, used: wanted, at: since } = earlier ?? { before: limit, used, at: now };
-  const name = `${pod.namespace}/${pod.name}`;
-  return { pod: name, uid: pod.uid, container, before, from: limit, to, used: wanted, at: since, because };
+  return { pod: podName(pod), uid: pod.uid, container, before, from: limit, to, used: wanted, at: since, because };
 }
 
 /** A limit that a pod gets back, whole or in part. */
@@ -133,7 +135,6 @@ export interface RaisedLimit {
 const LEAST_RAISE = 0.1;
 /** A pod that uses less of its limit is not held by it. */
 const AT_LIMIT = 0.8;
-const MINUTE_MS = 60_000;
 /** After this time a pod gets its limit back in any case, so that nothing is held without an end. */
 const MAX_MINUTES = 10;
 

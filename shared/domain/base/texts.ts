@@ -91,3 +91,9 @@ export function byName(left: { readonly name: string }, right: { readonly name: 
 export function podName({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return `${namespace}/${name}`;
 }
+
+/** The parts of a `podName`. */
+export function podNamed(text: string): { readonly namespace: string; readonly name: string } {
+  const [namespace = '', name = ''] = text.split('/');
+  return { namespace, name };
+}

@@ -10,6 +10,9 @@ import { type Amounts, addQuantities, type QuantityFormat, quantitySign } from '
 import { hasPodLevelResources, podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { asAllocated } from '#shared/domain/pod/pod-resize.ts';
 
+/** `cpuNanoCores` of a millicore. */
+export const NANO_PER_MILLI = 1_000_000;
+
 /** What one pod uses, as in the kubelet's statistics: whole units; a source leaves out what it does not measure. */
 export interface PodUsage {
   /** The only link between statistics and a pod. */
